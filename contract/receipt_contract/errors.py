@@ -56,6 +56,7 @@ class Reason(StrEnum):
     DEADLINE = "deadline"
     THRESHOLD = "threshold"
     UNSETTLED = "unsettled"
+    DRY_RUN = "dry_run"
 
     @property
     def sentence(self) -> str:
@@ -120,6 +121,7 @@ _SENTENCES = {
     Reason.DEADLINE: "The request reached its deadline.",
     Reason.THRESHOLD: "The request ended early: too many of its receipts failed.",
     Reason.UNSETTLED: "The request ended while this receipt was still being read.",
+    Reason.DRY_RUN: "A dry run counts and sends nothing.",
 }
 
 _CLASSES = {
@@ -175,6 +177,7 @@ _CLASSES = {
             Reason.DEADLINE,
             Reason.THRESHOLD,
             Reason.UNSETTLED,
+            Reason.DRY_RUN,
         ),
         FailureClass.DECISION,
     ),

@@ -43,6 +43,8 @@ from receipt_contract.work import MAX_ATTEMPTS, Attempt
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 
+SchemaVersion = Annotated[int, Field(strict=True, ge=1, le=1)]  # a Literal lets True pass as 1
+
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]")
 
 
@@ -162,7 +164,7 @@ class RunPayload(_Part):
 class Pass(_Part):
     """One engine on one image variant of one page; its text stays in the artifact."""
 
-    schema_version: Annotated[Literal[1], Field(strict=True)] = 1
+    schema_version: SchemaVersion = 1
     run_uuid: CanonicalUuid
     pass_id: Positive
     engine: FilledText
@@ -199,7 +201,7 @@ class PassPayload(_Part):
 class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: Annotated[Literal[1], Field(strict=True)] = 1
+    schema_version: SchemaVersion = 1
     run_uuid: CanonicalUuid
     source_sha256: Sha256
     source_reference: SourceReference

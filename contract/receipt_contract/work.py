@@ -45,7 +45,7 @@ class _Work(BaseModel):
 class ProcessWork(_Work):
     """v1: read a newly found receipt."""
 
-    version: Annotated[Literal[1], Field(strict=True)] = 1
+    version: Literal[1] = 1
 
     @property
     def type(self) -> WorkType:
@@ -61,7 +61,7 @@ class ProcessWork(_Work):
 class ReprocessWork(_Work):
     """v2: read again and replace the saved extraction."""
 
-    version: Annotated[Literal[2], Field(strict=True)] = 2
+    version: Literal[2] = 2
     request_id: CanonicalUuid
 
     @property
@@ -78,7 +78,7 @@ class ReprocessWork(_Work):
 class CacheRebuildWork(_Work):
     """v3: read again for the cache only; the saved extraction stays."""
 
-    version: Annotated[Literal[3], Field(strict=True)] = 3
+    version: Literal[3] = 3
     request_id: CanonicalUuid
     batch_id: CanonicalUuid | None = None
     batch_index: BatchCount | None = None
