@@ -1,0 +1,48 @@
+"""Builders of small receipts: each one different, each read by Tesseract in a blink."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from dev import paper, sales
+from dev.sales import ENGLISH, Sale
+
+WIDTH_PX = 420
+FIRST_DAY = date(2024, 1, 1)
+DAYS = 360
+
+
+@dataclass(frozen=True)
+class SmallReceipt:
+    """A file's bytes, and what is printed on it."""
+
+    content: bytes
+    merchant: str
+    day: date
+    total: Decimal
+
+
+def small_receipt(number: int = 1) -> SmallReceipt:
+    """Draw receipt `number`: another number gives other bytes, the same one the same."""
+    sale = Sale(
+        merchant="CORNER SHOP",
+        address=f"{number} Market Street",
+        day=FIRST_DAY + timedelta(days=number % DAYS),
+        currency="USD",
+        words=ENGLISH,
+        tax_percent=Decimal(10),
+        items=(("Tea", f"{2 + number % 50}.50"),),
+        number=f"{number:06}",
+        paid_cash="100.00",
+    )
+    content = paper.as_png(paper.draw(sales.rows(sale), width=WIDTH_PX))
+    return SmallReceipt(content, sale.merchant, sale.day, sale.total)
+
+
+def write_small_receipts(root: Path, *references: str, first: int = 1) -> None:
+    """Write a different small receipt at each reference below `root`, in the order given."""
+    for number, reference in enumerate(references, start=first):
+        path = root / reference
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(small_receipt(number).content)
