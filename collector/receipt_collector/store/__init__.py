@@ -1,0 +1,1 @@
+"""The collector's SQL: named parameters, one statement for each function."""

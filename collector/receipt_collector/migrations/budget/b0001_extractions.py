@@ -1,0 +1,12 @@
+"""Saved extractions, expenses, runs and passes."""
+
+from pathlib import Path
+
+from receipt_collector.migrations import sql
+
+revision = "budget_0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    sql.run(Path(__file__).with_suffix(".sql"))

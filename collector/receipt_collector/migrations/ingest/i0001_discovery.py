@@ -1,0 +1,12 @@
+"""Found receipts and their processing status."""
+
+from pathlib import Path
+
+from receipt_collector.migrations import sql
+
+revision = "ingest_0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    sql.run(Path(__file__).with_suffix(".sql"))
