@@ -58,6 +58,11 @@ class Reason(StrEnum):
     UNSETTLED = "unsettled"
     DRY_RUN = "dry_run"
 
+    @classmethod
+    def read(cls, text: str | None) -> "Reason":
+        """Read a stored reason; one of a later version reads as an internal error."""
+        return cls(text) if text in set(cls) else cls.INTERNAL_ERROR
+
     @property
     def sentence(self) -> str:
         """One sentence for people, the same every time."""

@@ -109,7 +109,10 @@ def _check_prefix(text: str) -> str:
 
 
 def _in_utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:  # year 1 or 9999, and the zone leads out of it
+        raise ValueError("a moment within the years 1 to 9999 is wanted") from error
 
 
 def bounded(low: int, high: int = MAX_INT) -> Any:

@@ -3,13 +3,12 @@
 Owns names, shapes and limits. What is true when is decided by the operator.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import (
     AfterValidator,
-    AwareDatetime,
     Field,
     StrictBool,
     StringConstraints,
@@ -21,6 +20,7 @@ from receipt_contract.requests import (
     MAX_IN_FLIGHT,
     MAX_ITEMS,
     MAX_SUMMARY_LENGTH,
+    Moment,
     Part,
     Priority,
     RerunPolicy,
@@ -132,11 +132,11 @@ class EtaBasis(StrEnum):
 
 
 def _whole_seconds(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(microsecond=0)
+    return moment.replace(microsecond=0)
 
 
 # Kubernetes writes its own times in UTC and whole seconds.
-Time = Annotated[AwareDatetime, AfterValidator(_whole_seconds)]
+Time = Annotated[Moment, AfterValidator(_whole_seconds)]
 Count = Annotated[int, bounded(0)]
 RequestId = Annotated[
     str,

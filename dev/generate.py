@@ -1,0 +1,49 @@
+"""Writes the generated files of the repository: `make generate`.
+
+A test compares what is committed with what `files` returns.
+"""
+
+from pathlib import Path
+
+import yaml
+
+from receipt_contract import crd
+from receipt_contract.requests import Kind
+
+ROOT = Path(__file__).resolve().parent.parent
+
+HEAD = "# Generated from the models in contract/receipt_contract; do not edit: make generate\n"
+
+
+def files() -> dict[Path, str]:
+    """Return every generated file: its path below the checkout and its text."""
+    return {
+        Path("crds") / f"{crd.crd_name(kind)}.yaml": HEAD + _yaml(crd.render(kind)) for kind in Kind
+    }
+
+
+def _yaml(document: object) -> str:
+    return yaml.dump(
+        document,
+        Dumper=_WithoutAnchors,
+        sort_keys=False,
+        default_flow_style=False,
+        allow_unicode=True,
+        width=100,
+    )
+
+
+class _WithoutAnchors(yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of the base
+        return True
+
+
+def main() -> None:
+    """Write all files and name them."""
+    for path, text in files().items():
+        (ROOT / path).write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()
