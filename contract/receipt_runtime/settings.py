@@ -1,0 +1,100 @@
+"""Settings that every process of ours has, and how a wrong one is reported.
+
+Values come from the environment, are read once in `__main__`, and never appear in an error.
+"""
+
+from enum import StrEnum
+from typing import Annotated, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MAX_PORT = 65_535
+
+
+class TopologyMode(StrEnum):
+    """What a process does about exchanges and queues that are missing."""
+
+    DECLARE = "declare"  # makes them; right where one broker user does everything
+    CHECK = "check"  # waits for `ledger topology declare`; right where users have few permissions
+
+
+class LogLevel(StrEnum):
+    """Least important lines that are written."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+class SettingsError(Exception):
+    """Settings cannot be used; the text names each variable and no value."""
+
+
+def _amqp_url(secret: SecretStr) -> SecretStr:
+    try:
+        parts = urlsplit(secret.get_secret_value())
+        usable = parts.scheme in {"amqp", "amqps"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError("an address like amqp://user:password@host:5672/vhost is wanted")
+    return secret
+
+
+BrokerUrl = Annotated[SecretStr, AfterValidator(_amqp_url)]
+
+
+class RuntimeSettings(BaseSettings):
+    """Base of each component's settings class."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", hide_input_in_errors=True, validate_default=False
+    )
+
+    rabbitmq_url: BrokerUrl = Field(
+        validation_alias="RABBITMQ_URL",
+        description="Broker, user and vhost; amqps for TLS.",
+    )
+    topology: TopologyMode = Field(
+        default=TopologyMode.DECLARE,
+        validation_alias="RECEIPTS_TOPOLOGY",
+        description="Declare the topology, or only check it (production).",
+    )
+    health_port: int = Field(
+        default=8080,
+        ge=0,
+        le=MAX_PORT,
+        validation_alias="HEALTH_PORT",
+        description="Port of /livez, /readyz and /metrics; 0 takes any free one.",
+    )
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO,
+        validation_alias="LOG_LEVEL",
+        description="Least important log lines of ours that are written.",
+    )
+
+
+S = TypeVar("S", bound=BaseSettings)
+
+
+def read(settings_class: type[S]) -> S:
+    """Read settings from the environment; raises SettingsError."""
+    try:
+        return settings_class()
+    except ValidationError as error:
+        raise SettingsError(_sentence(error)) from None
+
+
+def _sentence(error: ValidationError) -> str:
+    """One sentence for each wrong variable."""
+    problems = []
+    for detail in error.errors(include_input=False, include_url=False, include_context=False):
+        name = ".".join(str(part) for part in detail["loc"]) or "settings"
+        if detail["type"] == "missing":
+            problems.append(f"{name} is not set")
+        else:
+            problems.append(f"{name}: {detail['msg'].removeprefix('Value error, ')}")
+    return "; ".join(problems)
