@@ -44,13 +44,14 @@ def _down(stack: Stack) -> None:
 
 
 def _status(stack: Stack) -> None:
-    """Print as JSON how the services are and where they listen, passwords included."""
-    states = stack.status()
-    found = {"services": states, "folder": str(stack.folder)}
-    if stack.folder.exists():
+    """Print as JSON where the healthy services listen, passwords included."""
+    found: dict[str, str | None] = dict.fromkeys(("rabbitmq", "postgres", "kubeconfig"))
+    if stack.rabbitmq.is_healthy():
         found["rabbitmq"] = stack.rabbitmq.url()
         found["rabbitmq_management"] = stack.rabbitmq.api_url
-        found["postgresql"] = stack.postgres.url()
+    if stack.postgres.is_healthy():
+        found["postgres"] = stack.postgres.url()
+    if stack.cluster.is_healthy():
         found["kubeconfig"] = str(stack.cluster.kubeconfig())
     print(json.dumps(found, indent=2))
 

@@ -81,15 +81,15 @@ class Daemon:
         self._record.unlink(missing_ok=True)
 
     def pause(self) -> None:
-        self._send(signal.SIGSTOP)
+        process.send(self.family(), signal.SIGSTOP)
 
     def resume(self) -> None:
-        self._send(signal.SIGCONT)
+        process.send(self.family(), signal.SIGCONT)
 
-    def _send(self, number: signal.Signals) -> None:
+    def family(self) -> list[Identity]:
+        """Return the program and all that it started, as far as they live."""
         record = self._read()
-        if record is not None:
-            process.send(process.family(record.identity), number)
+        return [] if record is None else process.family(record.identity)
 
     def _wait_ready(
         self, identity: Identity, *, is_ready: Callable[[], bool], seconds: float

@@ -8,6 +8,7 @@ import os
 import secrets
 import subprocess
 import sys
+from pathlib import Path
 
 from dev import folders, process
 from dev.errors import DevError
@@ -26,25 +27,28 @@ class Leash:
     def __init__(self, stack: Stack) -> None:
         """Start the process; from now on everything this session starts carries the mark."""
         mark = secrets.token_hex(8)
-        self.log = folders.services() / f"{stack.name}.leash.log"
-        with self.log.open("wb") as log:
+        self._log = _log(stack.name)
+        with self._log.open("wb") as log:
             self._watcher = subprocess.Popen(
                 [sys.executable, "-m", "dev.leash", stack.name, mark],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 cwd=folders.CHECKOUT,
+                env={name: value for name, value in os.environ.items() if name != MARK},
                 start_new_session=True,  # a Ctrl-C is for the session alone
             )
+        self._mark_before = os.environ.get(MARK)  # a session may run inside another
         os.environ[MARK] = mark
 
     def release(self) -> None:
         """End the stack and everything else this session started. Raises DevError."""
-        os.environ.pop(MARK, None)
+        os.environ.pop(MARK)
+        if self._mark_before is not None:
+            os.environ[MARK] = self._mark_before
         self._watcher.communicate(timeout=_RELEASE_SECONDS)
         if self._watcher.returncode != 0:
-            raise DevError(f"services were not ended\n{process.last_lines(self.log)}")
-        self.log.unlink()
+            raise DevError(f"services were not ended\n{process.last_lines(self._log)}")
 
 
 def stack_name(pid: int) -> str:
@@ -52,11 +56,17 @@ def stack_name(pid: int) -> str:
     return f"{_PREFIX}{pid}"
 
 
+def _log(name: str) -> Path:
+    """Return the log of a leash: it is there only while the leash lives, or when it failed."""
+    return folders.services() / f"{name}.leash.log"
+
+
 def _main(name: str, mark: str) -> None:
     sys.stdin.read()
     for program in process.marked(MARK, mark):
         process.kill(program)
     Stack(name).down()
+    _log(name).unlink()
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class Postgres(Service):
         return f"postgresql://{SUPERUSER}:{password}@127.0.0.1:{port}/{database}"
 
     def start(self) -> None:
-        if self._daemon.is_alive() and self.is_healthy():
+        if self.is_healthy():
             return
         options = {**_OPTIONS, "port": str(self.settings.ports["sql"])}
         if not self._data.exists():
@@ -67,6 +67,8 @@ class Postgres(Service):
         )
 
     def is_healthy(self) -> bool:
+        if not self._daemon.is_alive():
+            return False
         try:
             with psycopg.connect(self.url(), connect_timeout=_CONNECT_SECONDS):
                 return True

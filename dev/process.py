@@ -7,10 +7,11 @@ for it. Each is started as the leader of its own session: a Ctrl-C at a terminal
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from dev.errors import DevError
 
@@ -46,30 +47,39 @@ def start(
     argv: list[str], *, log: Path, env: Mapping[str, str], account: str | None = None
 ) -> Identity:
     """Start a program in a session of its own, its output appended to `log`."""
-    child = _spawn(argv, log=log, env=env, account=account)
+    with log.open("ab") as output:
+        child = _spawn(argv, output=output, env=env, account=account)
     _children.append(child)
-    entry = _read(child.pid)
-    if entry is None:  # cannot be: nobody collects the exit of our child but us
-        raise ProcessError(f"{argv[0]} vanished as it was started")
-    return entry.identity
+    return identify(child.pid)
 
 
 def run(argv: list[str], *, log: Path, env: Mapping[str, str], account: str | None = None) -> None:
     """Run a program to its end, its output appended to `log`. Raises ProcessError."""
-    with _spawn(argv, log=log, env=env, account=account) as child:
-        try:
-            status = child.wait()
-        except BaseException:
-            child.kill()
-            raise
-    if status != 0:
-        raise ProcessError(f"{argv[0]} ended with {status}\n{last_lines(log)}")
+    with log.open("ab") as output:
+        child = _spawn(argv, output=output, env=env, account=account)
+    if _wait_or_kill(child) != 0:
+        raise ProcessError(f"{argv[0]} ended with {child.returncode}\n{last_lines(log)}")
+
+
+def run_in_sight(argv: list[str], *, env: Mapping[str, str], folder: Path) -> None:
+    """Run a program in a folder to its end, its output on our stderr. Raises ProcessError."""
+    child = _spawn(argv, output=sys.stderr.fileno(), env=env, folder=folder)
+    if _wait_or_kill(child) != 0:
+        raise ProcessError(f"{argv[0]} ended with {child.returncode}, see above")
 
 
 def last_lines(log: Path) -> str:
     """Return the end of a log under a line that says whose it is."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return "\n".join([f"the end of {log}:", *lines[-_LOG_LINES_SHOWN:]])
+
+
+def identify(pid: int) -> Identity:
+    """Return the identity of the process that has this id now. Raises ProcessError."""
+    entry = _read(pid)
+    if entry is None:
+        raise ProcessError(f"there is no process {pid}")
+    return entry.identity
 
 
 def is_alive(process: Identity) -> bool:
@@ -134,21 +144,35 @@ def marked(variable: str, value: str) -> list[Identity]:
 
 
 def _spawn(
-    argv: list[str], *, log: Path, env: Mapping[str, str], account: str | None
+    argv: list[str],
+    *,
+    output: IO[bytes] | int,
+    env: Mapping[str, str],
+    account: str | None = None,
+    folder: Path = Path("/"),
 ) -> subprocess.Popen[bytes]:
-    with log.open("ab") as output:
-        return subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=dict(env),
-            cwd="/",
-            start_new_session=True,
-            user=account,
-            group=account,
-            extra_groups=None if account is None else [],
-        )
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=dict(env),
+        cwd=folder,
+        start_new_session=True,
+        user=account,
+        group=account,
+        extra_groups=None if account is None else [],
+    )
+
+
+def _wait_or_kill(child: subprocess.Popen[bytes]) -> int:
+    """Wait for the end; an interrupt takes the program's whole family along."""
+    try:
+        return child.wait()
+    except BaseException:
+        kill(identify(child.pid))
+        child.wait()
+        raise
 
 
 def _wait_gone(processes: Iterable[Identity], patience_seconds: float) -> bool:

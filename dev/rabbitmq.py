@@ -57,7 +57,7 @@ class RabbitMQ(Service):
         return ManagementApi(self.api_url, user=USER, password=self.settings.password)
 
     def start(self) -> None:
-        if self._daemon.is_alive() and self.is_healthy():
+        if self.is_healthy():
             return
         if not _SERVER.exists():
             raise NotInstalledError("RabbitMQ is not installed: run make setup")
@@ -75,7 +75,11 @@ class RabbitMQ(Service):
         )
 
     def is_healthy(self) -> bool:
-        return ports.accepts(self.settings.ports["amqp"]) and self.api.answers()
+        return (
+            self._daemon.is_alive()
+            and ports.accepts(self.settings.ports["amqp"])
+            and self.api.answers()
+        )
 
     def stop(self) -> None:
         self._daemon.stop()

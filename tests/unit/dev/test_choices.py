@@ -1,0 +1,32 @@
+import pytest
+
+from dev.errors import DevError
+from dev.kubernetes import choice, go, programs
+from dev.kubernetes.choice import Choice
+
+
+@pytest.mark.parametrize("wish", list(Choice))
+def test_the_variable_decides_which_cluster_is_used(wish: Choice) -> None:
+    assert choice.choose({"CLUSTER": wish.value}) is wish
+
+
+def test_an_unknown_cluster_is_refused_with_the_possible_ones() -> None:
+    with pytest.raises(DevError, match="one of current, kind, local, not 'minikube'"):
+        choice.choose({"CLUSTER": "minikube"})
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        pytest.param("go version go1.26.8 linux/amd64", True, id="the oldest allowed minor"),
+        pytest.param("go version go1.30 linux/amd64", True, id="a newer one without a patch"),
+        pytest.param("go version go1.19.8 linux/amd64", False, id="the one Debian 12 ships"),
+        pytest.param("", False, id="a go that does not run"),
+    ],
+)
+def test_a_go_is_new_enough(version: str, *, expected: bool) -> None:
+    assert go.is_new_enough(version) is expected
+
+
+def test_the_pinned_kubernetes_is_the_supported_line() -> None:
+    assert programs.kubernetes_version().startswith("1.36.")
