@@ -1,0 +1,1 @@
+"""The command line's surface: names, flags, help. Each command hands over to its flow."""
