@@ -18,6 +18,7 @@ from receipt_contract.errors import OutageError, PermanentError, Reason
 Connection = psycopg.Connection[TupleRow]
 Result = TypeVar("Result")
 
+PROBE_SECONDS = 3
 CONFLICT_TRIES = 5  # a deadlock or a serialization failure is nobody's fault and passes quickly
 
 # Values in the DSN win. A peer that vanished without a word is noticed within half a minute.
@@ -98,6 +99,16 @@ def connect(dsn: str) -> Connection:
     defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
     with translated():
         return psycopg.connect(make_conninfo(dsn, **defaults), prepare_threshold=None)
+
+
+def answers(dsn: str) -> bool:
+    """Tell whether the database can be reached right now; for probes, so it waits briefly."""
+    try:
+        with translated():
+            psycopg.connect(make_conninfo(dsn, connect_timeout=PROBE_SECONDS)).close()
+    except OutageError:
+        return False
+    return True
 
 
 def check_dsn(dsn: str) -> None:

@@ -3,7 +3,7 @@
 
 CREATE TABLE budget.receipt_failures (
   failure_id uuid PRIMARY KEY,        -- derived from message id and reference, else from the body
-  side text NOT NULL CHECK (side IN ('work', 'results')),
+  side text NOT NULL CHECK (side IN ('receipts.v1', 'ocr.results.v1')),
   message_type text,
   message_id text,
   source_reference text,
