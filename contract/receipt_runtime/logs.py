@@ -41,6 +41,8 @@ def configure(service: str, *, level: str = "INFO") -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, _only_template],
+            use_get_message=False,
+            pass_foreign_args=True,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 _Service(service),
@@ -102,9 +104,9 @@ def _only_template(_logger: WrappedLogger, _method: str, event: EventDict) -> Ev
     Without arguments the message may have been formatted already, so only its place remains.
     """
     record: logging.LogRecord = event["_record"]
-    event["event"] = str(record.msg) if record.args else "A library reported a problem."
+    if not event.pop("positional_args", None):
+        event["event"] = "A library reported a problem."
     event["at"] = f"{record.module}:{record.lineno}"
-    event.pop("positional_args", None)
     return event
 
 

@@ -40,7 +40,7 @@ def parameters(url: str, *, name: str, blocked_timeout: float | None = None) -> 
     """Read a URL into connection parameters; raises ValueError without showing it."""
     try:
         wanted = pika.URLParameters(url)
-    except Exception as error:
+    except (ValueError, TypeError) as error:
         raise ValueError("not an AMQP URL") from error
     wanted.heartbeat = HEARTBEAT_SECONDS
     wanted.socket_timeout = SOCKET_TIMEOUT_SECONDS

@@ -177,6 +177,8 @@ class Link:
         channel.queue_declare(queue=WORK_SIDE.work, passive=True, callback=done)
 
     def _on_ready(self, channel: Any) -> None:
+        if not channel.is_open:
+            return
         self._problem = None
         self._ready_at = time.monotonic()
         _log.info("broker connected", link=self._name)
@@ -212,7 +214,7 @@ class Link:
 
     def _redeclare(self, channel: Any) -> None:
         channel.add_on_close_callback(self._on_redeclared)
-        self._lay_out(channel, lambda _: channel.close())
+        self._lay_out(channel, lambda _: channel.is_open and channel.close())
 
     def _on_redeclared(self, _channel: Any, reason: Exception) -> None:
         if isinstance(reason, ChannelClosedByBroker):

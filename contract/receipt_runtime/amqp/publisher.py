@@ -141,8 +141,9 @@ class Publisher:
         return True
 
     def _ready(self, channel: Any) -> None:
-        self._channel = channel
-        self._pump()
+        if channel.is_open:
+            self._channel = channel
+            self._pump()
 
     def _pump(self) -> None:
         self._poked = False
