@@ -42,7 +42,8 @@ def parameters(url: str, *, name: str, blocked_timeout: float | None = None) -> 
         wanted = pika.URLParameters(url)
     except (ValueError, TypeError) as error:
         raise ValueError("not an AMQP URL") from error
-    wanted.heartbeat = HEARTBEAT_SECONDS
+    if wanted.heartbeat is None:  # the URL may name its own
+        wanted.heartbeat = HEARTBEAT_SECONDS
     wanted.socket_timeout = SOCKET_TIMEOUT_SECONDS
     wanted.stack_timeout = STACK_TIMEOUT_SECONDS
     wanted.blocked_connection_timeout = blocked_timeout
