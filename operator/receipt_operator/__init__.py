@@ -1,0 +1,1 @@
+"""The operator: turns objects of two kinds into confirmed messages and mirrors their outcome."""

@@ -1,0 +1,233 @@
+"""`receipt-operator`: composes the parts, holds the lease, keeps the loops turning."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+import structlog
+
+from receipt_contract.errors import OutageError
+from receipt_operator import handlers, health, metrics
+from receipt_operator.board import Board
+from receipt_operator.cluster import Cluster, ClusterError, connect
+from receipt_operator.controller import Controller
+from receipt_operator.health import Pulse
+from receipt_operator.mirror import Mirror
+from receipt_operator.observed import Objects
+from receipt_operator.plan import Planner
+from receipt_operator.publication import Limits, Publication
+from receipt_operator.register import leases
+from receipt_operator.register.database import Database, Fence, LeaseLostError
+from receipt_operator.settings import OperatorSettings
+from receipt_operator.workqueue import WorkQueue
+from receipt_runtime import backoff, logs
+from receipt_runtime.amqp.publisher import Publisher
+from receipt_runtime.health import HealthServer
+from receipt_runtime.settings import SettingsError, TopologyMode, read
+
+WINDOW = 500  # three quarters of the rate of a window without bound
+LOOP_LONGEST_PAUSE_SECONDS = 15.0
+EXIT_LEASE_LOST = 3
+
+_log = structlog.get_logger(__name__)
+
+
+def main() -> None:
+    """Run until a signal; exits with 2 for wrong settings, 3 when another operator took over."""
+    try:
+        settings = read(OperatorSettings)
+    except SettingsError as error:
+        sys.exit(f"receipt-operator: {error}")
+    logs.configure("receipt-operator", level=settings.log_level)
+    try:
+        asyncio.run(_run(settings))
+    except LeaseLostError:
+        _log.error("another operator holds the lease; this one ends")
+        sys.exit(EXIT_LEASE_LOST)
+
+
+async def _run(settings: OperatorSettings) -> None:
+    pulse = Pulse()
+    async with AsyncExitStack() as stack:
+        publisher = Publisher(
+            settings.rabbitmq_url.get_secret_value(),
+            name="operator",
+            window=WINDOW,
+            passive=settings.topology is TopologyMode.CHECK,
+        )
+        server = HealthServer(
+            settings.health_port,
+            live=lambda: health.live(pulse),
+            ready=lambda: health.ready(pulse, publisher),
+        )
+        server.start()
+        stack.callback(server.close)
+        publisher.start()
+        stack.push_async_callback(asyncio.to_thread, publisher.close)
+        database = Database(settings.database_url.get_secret_value())
+        await database.open()
+        stack.push_async_callback(database.close)
+        cluster = await stack.enter_async_context(connect())
+        await _operate(settings, pulse, publisher, database, cluster)
+
+
+async def _operate(
+    settings: OperatorSettings,
+    pulse: Pulse,
+    publisher: Publisher,
+    database: Database,
+    cluster: Cluster,
+) -> None:
+    """Wait for the lease, then watch and turn the loops until a signal or its loss."""
+    stop = asyncio.Event()
+    holder = f"{socket.gethostname()}-{os.getpid()}"
+    beating = asyncio.create_task(_beat(pulse))
+    fence = await _take_lease(settings, database, holder)
+    database.hold(fence)
+    objects, queue, board = Objects(), WorkQueue(), Board()
+    planner = Planner(
+        database, board, receipts_root=settings.receipts_root, cache_root=settings.cache_root
+    )
+    controller = Controller(
+        settings,
+        database,
+        cluster,
+        objects=objects,
+        queue=queue,
+        board=board,
+        planner=planner,
+        publication=_publication(settings, database, publisher, board),
+        mirror=Mirror(
+            database,
+            cluster,
+            objects,
+            queue,
+            board,
+            default_max_in_flight=settings.max_in_flight,
+            no_progress_after_seconds=settings.republish_after_seconds,
+        ),
+    )
+    loops = {
+        "sweep": lambda: _sweep(controller, objects, settings.sweep_seconds),
+        "reconcile": controller.reconcile_some,
+        "mirror": controller.mirror_once,
+        "publish": controller.publish_once,
+        "lease": lambda: _renew_lease(settings, database, fence),
+    }
+    watching = asyncio.create_task(handlers.watch(settings.namespaces, controller.saw, stop))
+    turning = [asyncio.create_task(_turn(name, loop, pulse)) for name, loop in loops.items()]
+    try:
+        await asyncio.wait([watching, *turning], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stop.set()
+        for task in (*turning, beating):
+            task.cancel()
+        await planner.close()
+        await asyncio.gather(beating, return_exceptions=True)
+        ended = await asyncio.gather(watching, *turning, return_exceptions=True)
+    await _release_lease(database, fence)
+    _raise_first(ended)
+
+
+def _publication(
+    settings: OperatorSettings, database: Database, publisher: Publisher, board: Board
+) -> Publication:
+    limits = Limits(
+        max_in_flight=settings.max_in_flight,
+        global_in_flight=settings.global_in_flight,
+        republish_after_seconds=settings.republish_after_seconds,
+        missing_grace_seconds=settings.missing_grace_seconds,
+    )
+    return Publication(
+        database, publisher, board, receipts_root=settings.receipts_root, limits=limits
+    )
+
+
+async def _turn(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) -> None:
+    """Repeat a loop's round for ever; a failed one is tried again after a pause."""
+    failures = 0
+    while True:
+        try:
+            await loop()
+        except LeaseLostError:
+            raise
+        except (OutageError, ClusterError) as error:
+            failures += 1
+            _log.warning("outage", loop=name, error=type(error).__name__, sentence=str(error))
+        except Exception:
+            failures += 1
+            _log.exception("a round failed", loop=name)
+        else:
+            failures = 0
+            pulse.beat(name)
+            continue
+        metrics.LOOP_FAILURES.labels(name).inc()
+        await asyncio.sleep(backoff.pause(failures, longest=LOOP_LONGEST_PAUSE_SECONDS))
+
+
+async def _beat(pulse: Pulse) -> None:
+    while True:
+        pulse.beat("event loop")
+        await asyncio.sleep(1)
+
+
+async def _sweep(controller: Controller, objects: Objects, seconds: float) -> None:
+    await controller.sweep()
+    metrics.OBJECTS.set(len(objects))
+    await asyncio.sleep(seconds)
+
+
+async def _take_lease(settings: OperatorSettings, database: Database, holder: str) -> Fence:
+    waiting = False
+    while True:
+        try:
+            fence = await leases.take(
+                database,
+                cluster=settings.cluster,
+                namespaces=settings.namespaces,
+                holder=holder,
+                seconds=settings.lease_seconds,
+            )
+        except OutageError as error:
+            _log.warning("outage", loop="lease", sentence=str(error))
+            fence = None
+        if fence is not None:
+            _log.info("lease taken", cluster=settings.cluster, epoch=fence.epoch)
+            return fence
+        if not waiting:
+            _log.info("waiting for the lease", cluster=settings.cluster)
+        waiting = True
+        await asyncio.sleep(1)
+
+
+async def _renew_lease(settings: OperatorSettings, database: Database, fence: Fence) -> None:
+    await asyncio.sleep(settings.lease_seconds / 3)
+    renewed = await leases.take(
+        database,
+        cluster=fence.cluster,
+        namespaces=fence.namespaces,
+        holder=fence.holder,
+        seconds=settings.lease_seconds,
+    )
+    if renewed is None or renewed.epoch != fence.epoch:
+        raise LeaseLostError
+
+
+async def _release_lease(database: Database, fence: Fence) -> None:
+    try:
+        await leases.release(database, fence)
+    except OutageError:
+        _log.info("lease not given back; it expires")
+
+
+def _raise_first(ended: list[None | BaseException]) -> None:
+    for outcome in ended:
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
+if __name__ == "__main__":
+    main()

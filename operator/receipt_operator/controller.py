@@ -1,0 +1,224 @@
+"""The flow of the operator (read first): what is seen, what is decided, what is written.
+
+    watch and lists -> objects, queue of keys -> reconcile in batches -> register, planner, mirror
+    register, once a second -> endings -> publication -> statuses
+
+Every loop can be cut off anywhere: what is true stands in the register, and the next look at it
+goes on from there.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+
+from receipt_contract.errors import OutageError
+from receipt_contract.requests import Kind
+from receipt_contract.status import MAX_HISTORY
+from receipt_operator import finishing, metrics, reconcile
+from receipt_operator.board import Board, wait
+from receipt_operator.cluster import Cluster
+from receipt_operator.mirror import Mirror
+from receipt_operator.observed import Objects, from_document
+from receipt_operator.plan import Planner
+from receipt_operator.publication import Publication
+from receipt_operator.reconcile import Act, Decision, Wanted
+from receipt_operator.register import requests
+from receipt_operator.register.database import Database
+from receipt_operator.register.rows import ObjectKey, Request, RequestState
+from receipt_operator.settings import OperatorSettings
+from receipt_operator.workqueue import WorkQueue
+
+BATCH = 200  # objects reconciled with one reading of the register
+MIRROR_SECONDS = 1.0
+
+_log = structlog.get_logger(__name__)
+
+
+class Controller:
+    """Ties the loops together; holds no truth of its own."""
+
+    def __init__(  # noqa: PLR0913 - the parts of the operator
+        self,
+        settings: OperatorSettings,
+        database: Database,
+        cluster: Cluster,
+        *,
+        objects: Objects,
+        queue: WorkQueue,
+        board: Board,
+        planner: Planner,
+        publication: Publication,
+        mirror: Mirror,
+    ) -> None:
+        """Take the parts; nothing runs yet."""
+        self._settings = settings
+        self._database = database
+        self._cluster = cluster
+        self._objects = objects
+        self._queue = queue
+        self._board = board
+        self._planner = planner
+        self._publication = publication
+        self._mirror = mirror
+
+    def saw(self, kind: Kind, event: Mapping[str, Any]) -> None:
+        """Take in one event of the watch."""
+        observed = from_document({**event["object"], "kind": kind.value})
+        if event["type"] == "DELETED":
+            self._objects.drop(observed.key)
+        else:
+            known = self._objects.get(observed.key)
+            self._objects.put(observed)
+            if known and (known.uid, known.generation, known.status) == (
+                observed.uid,
+                observed.generation,
+                observed.status,
+            ):
+                return  # an echo of our own write, or a label
+        self._queue.add([observed.key])
+
+    async def sweep(self) -> None:
+        """List everything, so that what the watch missed is seen, also what is gone."""
+        seen: list[ObjectKey] = []
+        for namespace in self._settings.namespaces:
+            for kind in Kind:
+                began = self._objects.moment()
+                listed = await self._cluster.list_objects(kind, namespace)
+                seen += self._objects.replace(kind, namespace, listed, began=began)
+        active, _ = await self._active()
+        self._queue.add(seen)
+        self._queue.add(request.key for request in active)
+
+    async def reconcile_some(self) -> None:
+        """Take a batch of keys and bring the register in line with their objects."""
+        keys = await self._queue.take(BATCH)
+        try:
+            await self._reconcile(keys)
+        except BaseException:
+            for key in keys:
+                self._queue.failed(key)
+            raise
+        for key in keys:
+            self._queue.succeeded(key)
+
+    async def mirror_once(self) -> None:
+        """Look at every active request: end what is due, show what has changed."""
+        await wait(self._board.mirror, MIRROR_SECONDS)
+        try:
+            active, now = await self._active()
+            changed = await finishing.advance(
+                self._database,
+                active,
+                now,
+                settle_grace_seconds=self._settings.settle_grace_seconds,
+            )
+        except OutageError:
+            await self._mirror.refresh_without_database(datetime.now(UTC))
+            raise
+        metrics.ACTIVE.set(len(active))
+        ended = set(changed)
+        self._queue.add(request.key for request in active if request.request_id in ended)
+        await self._mirror.refresh([r for r in active if r.request_id not in ended], now)
+        if any(request.publishable and request.counts.unsent for request in active):
+            self._board.publish.set()
+
+    async def publish_once(self) -> None:
+        """Send what may be sent."""
+        active, _ = await self._active()
+        pause = await self._publication.round(active)
+        await wait(self._board.publish, pause)
+
+    async def _active(self) -> tuple[list[Request], datetime]:
+        return await requests.active(
+            self._database,
+            cluster=self._settings.cluster,
+            namespaces=self._settings.namespaces,
+        )
+
+    async def _reconcile(self, keys: Sequence[ObjectKey]) -> None:
+        cluster = self._settings.cluster
+        wants = self._wants(keys)
+        rows = await requests.of_objects(
+            self._database,
+            cluster=cluster,
+            keys=keys,
+            request_ids=[want.request_id for want in wants.values()],
+        )
+        await self._park([row for row in rows if self._objects.get(row.key) is None])
+        decisions = self._decide(wants, rows)
+        await self._carry_out(decisions)
+        await self._show(wants)
+
+    def _wants(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, Wanted]:
+        wants = {}
+        for key in keys:
+            observed = self._objects.get(key)
+            if observed is None:
+                self._mirror.forget(key)
+                continue
+            want = reconcile.wanted(observed, self._settings.cluster)
+            if want is None:
+                _log.error("spec not readable by this version", kind=key.kind, name=key.name)
+            else:
+                wants[key] = want
+        return wants
+
+    async def _park(self, orphans: Sequence[Request]) -> None:
+        ids = [row.request_id for row in orphans if not row.finished and not row.parked]
+        if ids:
+            async with self._database.write() as connection:
+                await requests.park(connection, ids)
+
+    def _decide(self, wants: Mapping[ObjectKey, Wanted], rows: Sequence[Request]) -> list[Decision]:
+        by_key: dict[ObjectKey, list[Request]] = {key: [] for key in wants}
+        for row in rows:
+            by_key.setdefault(row.key, []).append(row)
+        now = datetime.now(UTC)
+        return [
+            reconcile.decide(observed, want, by_key[key], now)
+            for key, want in wants.items()
+            if (observed := self._objects.get(key)) is not None
+        ]
+
+    async def _carry_out(self, decisions: Sequence[Decision]) -> None:
+        writing = [decision for decision in decisions if decision.writes]
+        if not writing:
+            return
+        async with self._database.write() as connection:
+            for decision in writing:
+                request_id = decision.claim.request_id
+                await requests.park(connection, decision.park)
+                if decision.act is Act.CLAIM:
+                    await requests.claim(connection, decision.claim)
+                if decision.frozen is not None:
+                    await requests.adopt(connection, decision.claim, decision.frozen)
+                if decision.knobs is not None:
+                    await requests.follow(connection, request_id, decision.knobs)
+                if decision.unpark:
+                    await requests.unpark(connection, request_id)
+
+    async def _show(self, wants: Mapping[ObjectKey, Wanted]) -> None:
+        """Read what stands now, plan what is not planned, and write the statuses."""
+        if not wants:
+            return
+        cluster = self._settings.cluster
+        ids = [want.request_id for want in wants.values()]
+        rows = await requests.of_objects(self._database, cluster=cluster, keys=(), request_ids=ids)
+        by_id = {row.request_id: row for row in rows}
+        histories = await requests.histories(
+            self._database, cluster=cluster, keys=list(wants), limit=MAX_HISTORY + 1
+        )
+        shown = []
+        for key, want in wants.items():
+            request = by_id.get(want.request_id)
+            if request is None:
+                continue
+            if request.state is RequestState.PLANNING:
+                self._planner.begin(request, want.spec)
+            shown.append(self._mirror.show(key, want.spec, request, histories[key]))
+        await asyncio.gather(*shown)
+        self._board.mirror.set()
+        self._board.publish.set()

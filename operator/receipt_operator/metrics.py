@@ -1,0 +1,9 @@
+"""Metrics of the operator beside those of every process."""
+
+from prometheus_client import Counter, Gauge
+
+ACTIVE = Gauge("receipts_requests_active", "Requests that have not finished.")
+OBJECTS = Gauge("receipts_objects", "Objects of both kinds that are there.")
+QUEUED = Gauge("receipts_reconcile_queue", "Objects waiting for reconciliation.")
+STATUS_WRITES = Counter("receipts_status_writes", "Status writes by what they told.", ["kind"])
+LOOP_FAILURES = Counter("receipts_loop_failures", "Failed rounds of a loop.", ["loop"])

@@ -1,0 +1,232 @@
+"""The mirror: what the register says, written onto the objects.
+
+Transitions go out at once, progress seldom, unchanged content never. Every write carries the
+version it was computed for; where that is old, the object is read again and computed anew.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import structlog
+from aiolimiter import AsyncLimiter
+
+from receipt_contract.requests import RequestSpec
+from receipt_contract.status import ConditionReason
+from receipt_operator import finishing, notices
+from receipt_operator.board import Board
+from receipt_operator.cluster import Cluster, ClusterError, ConflictError, GoneError
+from receipt_operator.facts import Facts, Failures, Obstacle, failures_of
+from receipt_operator.observed import Objects, Observed
+from receipt_operator.pace import Paces
+from receipt_operator.register.database import Database
+from receipt_operator.register.rows import ObjectKey, Request
+from receipt_operator.status import status_of
+from receipt_operator.workqueue import WorkQueue
+
+SMALL_REQUEST = 100  # items
+SMALL_INTERVAL_SECONDS = 1.0
+INTERVAL_SECONDS = 10.0
+TRANSITIONS_PER_SECOND = 300
+PROGRESS_PER_SECOND = 20
+CONCURRENT_WRITES = 16
+CONFLICT_TRIES = 3
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an object is to show: its request as last read, and what goes with it."""
+
+    spec: RequestSpec
+    request: Request
+    history: Sequence[Request]
+    failures: Failures
+
+
+class Mirror:
+    """The only writer of statuses."""
+
+    def __init__(  # noqa: PLR0913 - the edges of one loop
+        self,
+        database: Database,
+        cluster: Cluster,
+        objects: Objects,
+        queue: WorkQueue,
+        board: Board,
+        *,
+        default_max_in_flight: int,
+        no_progress_after_seconds: float,
+    ) -> None:
+        """Take the edges; nothing is shown yet."""
+        self._database = database
+        self._cluster = cluster
+        self._objects = objects
+        self._queue = queue
+        self._board = board
+        self._default_max_in_flight = default_max_in_flight
+        self._no_progress_after = no_progress_after_seconds
+        self._shown: dict[ObjectKey, Shown] = {}
+        self._by_request: dict[str, ObjectKey] = {}
+        self._written_at: dict[ObjectKey, float] = {}
+        self._paces = Paces()
+        self._transitions = AsyncLimiter(TRANSITIONS_PER_SECOND, 1)
+        self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
+        self._gate = asyncio.Semaphore(CONCURRENT_WRITES)
+        self._last_advance: datetime | None = None
+
+    async def show(
+        self, key: ObjectKey, spec: RequestSpec, request: Request, history: Sequence[Request]
+    ) -> None:
+        """Tie an object to its request and write its status if it differs."""
+        self._by_request[request.request_id] = key
+        failures = failures_of(request) if request.finished else Failures()
+        self._shown[key] = Shown(spec, request, history, failures)
+        await self._refresh(key, request.finished_at or request.created_at)
+
+    def forget(self, key: ObjectKey) -> None:
+        """Stop showing on an object that is gone."""
+        shown = self._shown.pop(key, None)
+        self._written_at.pop(key, None)
+        if shown is not None:
+            self._by_request.pop(shown.request.request_id, None)
+
+    async def refresh(self, active: Sequence[Request], now: datetime) -> None:
+        """Show every active request as it is now."""
+        self._paces.sample(list(active), now)
+        advances = [one.last_advance_at for one in active if one.last_advance_at is not None]
+        self._last_advance = max(advances, default=None)
+        due = []
+        for request in active:
+            key = self._by_request.get(request.request_id)
+            shown = self._shown.get(key) if key is not None else None
+            if key is None or shown is None or request.parked:
+                continue
+            failures = await self._failures(shown, request)
+            self._shown[key] = replace(shown, request=request, failures=failures)
+            due.append(self._refresh(key, now))
+        await asyncio.gather(*due)
+
+    async def refresh_without_database(self, now: datetime) -> None:
+        """Show that the database is away on every unfinished request."""
+        obstacle = Obstacle(ConditionReason.DATABASE_UNAVAILABLE, now)
+        unfinished = [key for key, shown in self._shown.items() if not shown.request.finished]
+        await asyncio.gather(*(self._refresh(key, now, obstacle) for key in unfinished))
+
+    async def _failures(self, shown: Shown, request: Request) -> Failures:
+        if request.counts.failed == shown.request.counts.failed and (
+            shown.failures.by_reason or not request.counts.failed
+        ):
+            return shown.failures
+        return await finishing.failures(self._database, request.request_id)
+
+    async def _refresh(
+        self, key: ObjectKey, now: datetime, obstacle: Obstacle | None = None
+    ) -> None:
+        """Write an object's status if it is due; failures queue the key again."""
+        async with self._gate:
+            try:
+                await self._write(key, now, obstacle)
+            except ClusterError as error:
+                _log.warning("status not written", name=key.name, error=type(error).__name__)
+                self._queue.failed(key)
+
+    async def _write(self, key: ObjectKey, now: datetime, obstacle: Obstacle | None) -> None:
+        for _ in range(CONFLICT_TRIES):
+            observed, shown = self._objects.get(key), self._shown.get(key)
+            if observed is None or shown is None:
+                return
+            desired = status_of(self._facts(observed, shown, now, obstacle))
+            if desired == observed.status or not await self._is_due(observed, shown, desired):
+                return
+            try:
+                written = await self._cluster.patch_status(observed, desired)
+            except ConflictError:
+                await self._read_again(key)
+                continue
+            except GoneError:
+                return
+            self._objects.put(written)
+            self._written_at[key] = time.monotonic()
+            await self._notify(observed, written)
+            return
+        self._queue.failed(key)
+
+    def _facts(
+        self, observed: Observed, shown: Shown, now: datetime, obstacle: Obstacle | None
+    ) -> Facts:
+        request = shown.request
+        return Facts(
+            observed=observed,
+            spec=shown.spec,
+            request=request,
+            now=now,
+            default_max_in_flight=self._default_max_in_flight,
+            failures=shown.failures,
+            obstacle=obstacle or self._obstacle(observed.key, request, now),
+            pace=self._paces.of(request),
+            history=[one for one in shown.history if one.request_id != request.request_id],
+        )
+
+    def _obstacle(self, key: ObjectKey, request: Request, now: datetime) -> Obstacle | None:
+        if request.finished:
+            return None
+        known = self._board.obstacle(request.request_id)
+        if known is not None:
+            return known
+        if self._queue.stuck(key):
+            return Obstacle(ConditionReason.INTERNAL_ERROR, now)
+        if self._is_without_progress(request, now):
+            return Obstacle(ConditionReason.NO_PROGRESS, request.last_advance_at or now)
+        return None
+
+    def _is_without_progress(self, request: Request, now: datetime) -> bool:
+        """Whether receipts are on their way and nothing on that queue ended for a long time."""
+        if not request.publishable or not request.counts.in_flight or request.started_at is None:
+            return False
+        latest = max(
+            moment
+            for moment in (request.started_at, request.last_advance_at, self._last_advance)
+            if moment is not None
+        )
+        return (now - latest).total_seconds() > self._no_progress_after
+
+    async def _is_due(self, observed: Observed, shown: Shown, desired: Mapping[str, Any]) -> bool:
+        """Wait for a transition's turn; let progress pass only now and then."""
+        if shown.request.finished or notices.is_transition(observed.status, desired):
+            await self._transitions.acquire()
+            return True
+        total = shown.request.total
+        small = total is not None and total <= SMALL_REQUEST
+        interval = SMALL_INTERVAL_SECONDS if small else INTERVAL_SECONDS
+        written_at = self._written_at.get(observed.key)
+        if written_at is not None and time.monotonic() - written_at < interval:
+            return False
+        if not self._progress.has_capacity():
+            return False
+        await self._progress.acquire()
+        return True
+
+    async def _read_again(self, key: ObjectKey) -> None:
+        observed = await self._cluster.read(key)
+        if observed is None:
+            self._objects.drop(key)
+        else:
+            known = self._objects.get(key)
+            self._objects.put(observed)
+            if known is not None and known.generation != observed.generation:
+                self._queue.add([key])
+
+    async def _notify(self, before: Observed, written: Observed) -> None:
+        for notice in notices.between(before.status, written.status):
+            try:
+                await self._cluster.post_event(
+                    written, type_=notice.type, reason=notice.reason, note=notice.note
+                )
+            except ClusterError as error:
+                # An event is a convenience; the status has said the same already.
+                _log.warning("event not posted", error=type(error).__name__)

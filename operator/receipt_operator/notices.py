@@ -1,0 +1,73 @@
+"""What changed between two statuses: whether it is a transition, and which events tell it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from receipt_contract.status import ConditionReason, ConditionStatus, ConditionType
+from receipt_operator.conditions import SUCCESSES
+
+MAX_NOTE = 1024  # the API server's limit
+NORMAL, WARNING = "Normal", "Warning"
+
+
+class Notice(NamedTuple):
+    """One event to post."""
+
+    type: str
+    reason: str
+    note: str
+
+
+def is_transition(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Tell a change of what is true from a change of numbers."""
+    return _skeleton(before) != _skeleton(after)
+
+
+def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Notice]:
+    """Return the events of a write: acceptance, stalls and the end, each when it begins."""
+    held, holds = _true_conditions(before), _true_conditions(after)
+    if _request_of(before) != _request_of(after):
+        held = {}
+    new = {type_: one for type_, one in holds.items() if type_ not in held}
+    notices = []
+    if ConditionType.ACCEPTED in new and ConditionType.FINISHED not in holds:
+        notices.append(_notice(NORMAL, new[ConditionType.ACCEPTED]))
+    if ConditionType.STALLED in new and ConditionType.FINISHED not in holds:
+        notices.append(_notice(WARNING, new[ConditionType.STALLED]))
+    if ConditionType.FINISHED in new:
+        end = new[ConditionType.FINISHED]
+        good = end["reason"] in {reason.value for reason in SUCCESSES}
+        notices.append(_notice(NORMAL if good else WARNING, end))
+    return notices
+
+
+def _notice(type_: str, condition: Mapping[str, Any]) -> Notice:
+    reason = ConditionReason(condition["reason"])
+    word = "Accepted" if reason is ConditionReason.VALIDATED else reason.value
+    return Notice(type_, word, condition["message"][:MAX_NOTE])
+
+
+def _skeleton(status: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (
+        status.get("observedGeneration"),
+        status.get("state"),
+        [(one["type"], one["status"], one["reason"]) for one in status.get("conditions") or ()],
+        _request_of(status),
+        (status.get("progress") or {}).get("totalIsFinal"),
+        status.get("effective"),
+        len(status.get("history") or ()),
+    )
+
+
+def _request_of(status: Mapping[str, Any]) -> str | None:
+    run = status.get("run") or {}
+    request_id: str | None = run.get("requestId")
+    return request_id
+
+
+def _true_conditions(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {
+        one["type"]: one
+        for one in status.get("conditions") or ()
+        if one["status"] == ConditionStatus.TRUE
+    }

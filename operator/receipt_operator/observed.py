@@ -1,0 +1,89 @@
+"""What the cluster was last seen to hold: one value an object, newest first wins.
+
+Filled by the watch and by complete lists; read by everything that decides. Never asks the cluster.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from receipt_contract.requests import Kind
+from receipt_operator.register.rows import ObjectKey
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One object as last seen."""
+
+    key: ObjectKey
+    uid: str
+    generation: int
+    resource_version: str
+    created_at: datetime
+    spec: Mapping[str, Any]
+    status: Mapping[str, Any]
+
+
+class Objects:
+    """The objects of the watched namespaces."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self._objects: dict[ObjectKey, Observed] = {}
+        self._seen: dict[ObjectKey, int] = {}
+        self._moment = 0
+
+    def __len__(self) -> int:
+        """How many objects are there."""
+        return len(self._objects)
+
+    def get(self, key: ObjectKey) -> Observed | None:
+        """Return the object as last seen, or None when it is not there."""
+        return self._objects.get(key)
+
+    def moment(self) -> int:
+        """Return the present moment in the order of what was seen; a list begins at one."""
+        return self._moment
+
+    def put(self, observed: Observed) -> None:
+        """Remember an object as just seen."""
+        self._moment += 1
+        self._objects[observed.key] = observed
+        self._seen[observed.key] = self._moment
+
+    def drop(self, key: ObjectKey) -> None:
+        """Forget an object that was deleted."""
+        self._objects.pop(key, None)
+        self._seen.pop(key, None)
+
+    def replace(
+        self, kind: Kind, namespace: str, listed: Iterable[Observed], *, began: int
+    ) -> list[ObjectKey]:
+        """Take over a complete list that began at a moment; return every key it speaks about.
+
+        What was seen after that moment is newer than the list and stays.
+        """
+        here = {key for key in self._objects if (key.kind, key.namespace) == (kind, namespace)}
+        found = {observed.key: observed for observed in listed}
+        for key in here - found.keys():
+            if self._seen[key] <= began:
+                self.drop(key)
+        for key, observed in found.items():
+            if self._seen.get(key, 0) <= began:
+                self.put(observed)
+        return sorted(here | found.keys())
+
+
+def from_document(document: Mapping[str, Any]) -> Observed:
+    """Read an object as the API server sends it."""
+    metadata = document["metadata"]
+    return Observed(
+        key=ObjectKey(Kind(document["kind"]), metadata["namespace"], metadata["name"]),
+        uid=metadata["uid"],
+        generation=metadata["generation"],
+        resource_version=metadata["resourceVersion"],
+        created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
+        spec=document.get("spec") or {},
+        status=document.get("status") or {},
+    )

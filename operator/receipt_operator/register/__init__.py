@@ -1,0 +1,1 @@
+"""The register: schema `work`, the operator's memory. The only SQL of the operator."""
