@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from dev import folders, ports, service
+from dev import folders, ports, process, service
 from dev.daemon import Command, Daemon
 from dev.errors import NotInstalledError
 from dev.rabbitmq_api import ManagementApi
@@ -14,6 +14,7 @@ USER = "receipts"
 
 # Not the commands in /usr/sbin: those switch to the packaged node's account, folder and log.
 _SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+_CONTROL = Path("/usr/lib/rabbitmq/bin/rabbitmqctl")
 _READY_SECONDS = 120
 _EPMD_SECONDS = 10
 _CONFIG = """\
@@ -95,13 +96,25 @@ class RabbitMQ(Service):
         self._daemon.resume()
 
     def wipe(self) -> None:
-        """Lose all data at once and come back empty, with the same virtual hosts."""
+        """Lose all data at once and come back empty, with the same virtual hosts.
+
+        The broker must be healthy: it is asked for its virtual hosts. Raises ApiError.
+        """
         vhosts = self.api.vhosts()
         self.kill()
         service.remove_folder(self._home / "data")
         self.start()
         for vhost in vhosts:
             self.api.create_vhost(vhost)
+
+    def control(self, *arguments: str) -> None:
+        """Run rabbitmqctl, for faults that no API makes: alarms and time limits."""
+        process.run(
+            [str(_CONTROL), *arguments],
+            log=self.folder / "control.log",
+            env=self._env(),
+            account=self._account,
+        )
 
     def _start_epmd(self) -> None:
         """Start the node's name server ourselves: the one Erlang starts outlives its node."""
