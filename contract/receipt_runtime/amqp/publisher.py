@@ -9,6 +9,7 @@ import time
 from collections import deque
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
 from typing import Any
 
 import pika
@@ -23,24 +24,38 @@ from receipt_runtime.amqp.messages import Message, Outcome
 
 WINDOW = 200  # about three quarters of the rate that a window of 1,000 gives
 MAX_WINDOW = 1000
-SEND_SECONDS = 5.0  # a message that could not be written until then was not sent
-CONFIRM_SECONDS = 30.0  # a message not confirmed until then is uncertain
-SLOT_SECONDS = 10.0  # longest wait for a place in a full window
-DRAIN_SECONDS = 10.0  # how long closing waits for outstanding confirms
 DRAIN_POLL_SECONDS = 0.02
-PUBLISH_SECONDS = SLOT_SECONDS + SEND_SECONDS + CONFIRM_SECONDS
 
 _log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Longest waits of a publisher, in seconds; together they bound every outcome."""
+
+    slot: float = 10.0  # for a place in a full window; then the message is not sent
+    send: float = 5.0  # for a usable connection; then it is not sent either
+    confirm: float = 30.0  # for the broker's answer; then it is uncertain
+    drain: float = 10.0  # for outstanding answers when the publisher is closed
 
 
 class Publisher:
     """A connection for publishing only, on its own thread; safe to use from many threads."""
 
-    def __init__(self, url: str, *, name: str, window: int = WINDOW, passive: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        window: int = WINDOW,
+        passive: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
         """Prepare; raises ValueError for an unusable URL or window."""
         if not 1 <= window <= MAX_WINDOW:
             raise ValueError(f"a window holds 1 to {MAX_WINDOW} messages")
         self._name = name
+        self._limits = limits or Limits()
         self._slots = threading.BoundedSemaphore(window)
         self._link = Link(url, name=name, tenant=self, passive=passive)
         self._channel: Any = None
@@ -76,7 +91,7 @@ class Publisher:
         """Wait for outstanding confirms, then close; what is left gets its outcome. Bounded."""
         with self._gate:
             self._closed = True
-        deadline = time.monotonic() + DRAIN_SECONDS
+        deadline = time.monotonic() + self._limits.drain
         while (self._waiting or len(self._outstanding)) and time.monotonic() < deadline:
             time.sleep(DRAIN_POLL_SECONDS)
         self._link.close()
@@ -86,20 +101,23 @@ class Publisher:
     def submit(self, message: Message) -> Future[Outcome]:
         """Hand over a message; its future always gets an outcome and cannot be cancelled.
 
-        Waits up to SLOT_SECONDS while the window is full: call it neither on an event loop's
+        Waits up to `Limits.slot` while the window is full: call it neither on an event loop's
         thread with more messages than the window holds, nor from a future's callback.
         """
         publication = Publication(message)
         publication.future.set_running_or_notify_cancel()
-        if not self._slots.acquire(timeout=SLOT_SECONDS):
+        if not self._slots.acquire(timeout=self._limits.slot):
             self._count(Outcome.NOT_SENT)
             publication.future.set_result(Outcome.NOT_SENT)
         elif not self._enqueued(publication):
             self._resolve(publication, Outcome.NOT_SENT)
         return publication.future
 
-    def publish(self, message: Message, timeout: float = PUBLISH_SECONDS) -> Outcome:
-        """Publish one message and wait for its outcome, at most `timeout` seconds."""
+    def publish(self, message: Message, timeout: float | None = None) -> Outcome:
+        """Publish one message and wait for its outcome, which the limits bound.
+
+        With a shorter `timeout` in seconds, what is still open then is uncertain.
+        """
         try:
             return self.submit(message).result(timeout)
         except FutureTimeoutError:
@@ -121,8 +139,8 @@ class Publisher:
         """Enforce both time limits (called by the link)."""
         self._pump()
         now = time.monotonic()
-        self._fail_waiting(before=now - SEND_SECONDS)
-        overdue = self._outstanding.overdue(now - CONFIRM_SECONDS)
+        self._fail_waiting(before=now - self._limits.send)
+        overdue = self._outstanding.overdue(now - self._limits.confirm)
         for publication in overdue:
             self._resolve(publication, Outcome.UNCERTAIN)
         if overdue and not self._link.blocked:
