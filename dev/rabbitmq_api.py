@@ -4,6 +4,7 @@ import base64
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from http import HTTPMethod
 from typing import Any
 from urllib.parse import quote
@@ -53,7 +54,19 @@ class ManagementApi:
         queues = self._call(HTTPMethod.GET, f"queues/{quote(vhost, safe='')}")
         return {queue["name"]: queue.get("messages", 0) for queue in queues}
 
-    def _call(self, method: HTTPMethod, path: str, body: dict[str, str] | None = None) -> Any:
+    def limit_queue(self, vhost: str, queue: str, *, messages: int) -> None:
+        """Have a queue refuse what goes beyond a few messages, as if it were full."""
+        self._call(
+            HTTPMethod.PUT,
+            f"policies/{quote(vhost, safe='')}/limit-{queue}",
+            {"pattern": f"^{queue}$", "definition": {"max-length": messages}, "apply-to": "queues"},
+        )
+
+    def unlimit_queue(self, vhost: str, queue: str) -> None:
+        """Take the limit away again."""
+        self._call(HTTPMethod.DELETE, f"policies/{quote(vhost, safe='')}/limit-{queue}")
+
+    def _call(self, method: HTTPMethod, path: str, body: Mapping[str, object] | None = None) -> Any:
         request = urllib.request.Request(  # noqa: S310  # the URL is ours, always http on loopback or the tester's own
             f"{self.url}/api/{path}",
             method=method,
