@@ -277,6 +277,16 @@ def decode(body: bytes) -> ResultEvent:
         document = wire.loads(body)
         if not isinstance(document, dict) or document.keys() != _ENVELOPE_KEYS:
             raise ValueError("not exactly the envelope's keys")  # noqa: TRY301 - one exit
-        return _ADAPTER.validate_python(document)
+        event = _ADAPTER.validate_python(document, by_alias=True, by_name=False)
+        _require_written(event)
     except ValueError as error:
         raise PermanentError(Reason.INVALID_EVENT) from error
+    return event
+
+
+def _require_written(event: ResultEvent) -> None:
+    """`schema_version` has a default for builders; on the wire a pass has it."""
+    if isinstance(event, PassEvent):
+        written = event.payload.ocr_pass.model_fields_set
+        if "schema_version" not in written:
+            raise ValueError("schema_version is required")

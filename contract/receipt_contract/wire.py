@@ -47,17 +47,25 @@ def _number(value: object) -> Decimal:
     return number
 
 
-def _date(value: object) -> object:
-    return date.fromisoformat(value) if isinstance(value, str) else value
+def _date(value: object) -> date:
+    if isinstance(value, str):
+        return date.fromisoformat(value)
+    if not isinstance(value, date):  # pydantic would read a number as seconds
+        raise ValueError("an ISO 8601 date is wanted")  # noqa: TRY004 - pydantic reads ValueError
+    return value
 
 
-def _moment(value: object) -> object:
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
+def _moment(value: object) -> datetime:
+    if isinstance(value, str):
+        return datetime.fromisoformat(value)
+    if not isinstance(value, datetime):  # pydantic would read a number as seconds
+        raise ValueError("an ISO 8601 time is wanted")  # noqa: TRY004 - pydantic reads ValueError
+    return value
 
 
-def _zoned(value: object) -> object:
+def _zoned(value: object) -> datetime:
     moment = _moment(value)
-    if not isinstance(moment, datetime) or moment.tzinfo is None:
+    if moment.tzinfo is None:
         raise ValueError("an ISO 8601 time with its zone is wanted")
     return moment
 
