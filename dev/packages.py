@@ -63,9 +63,12 @@ def ensure() -> None:
         done = subprocess.run(
             [*prefix, "sh", "-c", _INSTALL, "sh", *packages],
             check=False,
-            stdout=sys.stderr,
+            stdout=subprocess.PIPE,  # some hundred lines that matter only after a failure
+            stderr=subprocess.STDOUT,
+            text=True,
         )
     if done.returncode != 0 or missing():
+        console.say(done.stdout)
         raise DevError(f"System packages could not be installed. Run as root: {command}")
 
 

