@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dev import console, process
 
-# What go.mod beside this file asks for, and no newer: with Go 1.27 the pinned gRPC does not compile.
+# What go.mod beside this file asks for; with Go 1.27 the gRPC pinned there does not compile.
 LINE = (1, 26)
 
 # A PyPI package that holds the Go toolchain and nothing else.

@@ -18,14 +18,15 @@ def test_an_unknown_cluster_is_refused_with_the_possible_ones() -> None:
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        pytest.param("go version go1.26.8 linux/amd64", True, id="the oldest allowed minor"),
-        pytest.param("go version go1.30 linux/amd64", True, id="a newer one without a patch"),
+        pytest.param("go version go1.26.8 linux/amd64", True, id="the line of our pins"),
+        pytest.param("go version go1.26 linux/amd64", True, id="its first, without a patch"),
+        pytest.param("go version go1.27.3 linux/amd64", False, id="the line after ours"),
         pytest.param("go version go1.19.8 linux/amd64", False, id="the one Debian 12 ships"),
         pytest.param("", False, id="a go that does not run"),
     ],
 )
-def test_a_go_is_new_enough(version: str, *, expected: bool) -> None:
-    assert go.is_new_enough(version) is expected
+def test_a_go_can_build_the_pinned_programs(version: str, *, expected: bool) -> None:
+    assert go.is_of_our_line(version) is expected
 
 
 def test_the_pinned_kubernetes_is_the_supported_line() -> None:
