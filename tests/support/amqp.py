@@ -1,5 +1,6 @@
 """Builders of messages and deliveries, and a visitor that looks at queues from outside."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -7,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pika
+from pika.exceptions import ChannelClosedByBroker
 
 from receipt_contract import work
 from receipt_contract.topology import WORK_SIDE
 from receipt_contract.work import ProcessWork
+from receipt_runtime.amqp.consumer import Consumer
 from receipt_runtime.amqp.messages import Delivery, Message
 
 WITHIN_SECONDS = 60.0  # generous: only a test that fails waits this long
@@ -91,15 +94,23 @@ class Visitor:
         self._connection.close()
 
     def ready(self, queue: str) -> int:
-        """Count the messages that wait in a queue; unacknowledged ones do not."""
-        return int(self.channel.queue_declare(queue, passive=True).method.message_count)
+        """Count the messages that wait in a queue; in one that is not there wait none."""
+        channel = self._connection.channel()
+        try:
+            count = int(channel.queue_declare(queue, passive=True).method.message_count)
+        except ChannelClosedByBroker:
+            return 0
+        channel.close()
+        return count
 
     def take(self, queue: str) -> Taken | None:
         """Take one message out of a queue."""
         method, properties, body = self.channel.basic_get(queue, auto_ack=True)
         if method is None:
             return None
-        return Taken(body, properties.message_id, properties.type, headers=properties.headers or {})
+        headers = dict(properties.headers or {})
+        headers.pop("x-delivery-count", None)  # the broker's own, of this delivery only
+        return Taken(body, properties.message_id, properties.type, headers=headers)
 
     def take_all(self, queue: str) -> list[Taken]:
         """Take everything that waits in a queue."""
@@ -128,3 +139,16 @@ def visiting(url: str) -> Iterator[Visitor]:
         yield visitor
     finally:
         visitor.close()
+
+
+@contextmanager
+def consuming(consumer: Consumer) -> Iterator[threading.Thread]:
+    """Run a consumer on a thread, and stop it cleanly at the end."""
+    stop = threading.Event()
+    thread = threading.Thread(target=consumer.run, args=(stop,))
+    thread.start()
+    try:
+        yield thread
+    finally:
+        stop.set()
+        thread.join()

@@ -290,7 +290,7 @@ def _delivery(
         message_id=properties.message_id,
         headers=headers,
         redelivered=method.redelivered,
-        delivery_count=count if isinstance(count, int) else 0,
+        delivery_count=int(count) if isinstance(count, int) else 0,
         timestamp=properties.timestamp,
         exchange=method.exchange,
         routing_key=method.routing_key,

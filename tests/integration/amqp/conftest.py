@@ -7,6 +7,7 @@ import pytest
 
 from dev.rabbitmq import RabbitMQ
 from receipt_runtime.amqp.publisher import Publisher
+from tests.integration.amqp.desk import Desk
 from tests.support import services
 from tests.support.amqp import Visitor, visiting
 from tests.support.services import Broker
@@ -33,6 +34,12 @@ def publisher(url: str) -> Iterator[Publisher]:
     publisher.start()
     yield publisher
     publisher.close()
+
+
+@pytest.fixture
+def desk(url: str, publisher: Publisher) -> Desk:
+    """Give consumers with a person behind them."""
+    return Desk(url, publisher)
 
 
 @pytest.fixture
