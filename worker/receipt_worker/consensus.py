@@ -1,0 +1,271 @@
+"""One result out of several readings, field by field, and the gate to `complete`. Pure.
+
+A reading is one engine on one variant of every page. Votes choose values; only identities between
+printed amounts, or a second independent reading, make them certain.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TypeVar
+
+from receipt_contract.results import ExtractionStatus
+from receipt_worker.document import Extraction, FieldRecord, ItemRecord, ReviewReason
+from receipt_worker.extraction.dates import DateFound
+from receipt_worker.extraction.lines import Line
+from receipt_worker.extraction.merchant import MerchantFound
+from receipt_worker.extraction.receipt import Findings
+from receipt_worker.extraction.totals import TotalFound
+
+T = TypeVar("T")
+
+AGREEING = 2  # readings that must give the same date, unless it was given by a text layer
+
+# Shares of confidence: what is proven, not how sure an engine felt.
+_TOTAL_SHARE, _DATE_SHARE = Decimal("0.5"), Decimal("0.3")
+_OTHER_SHARE = Decimal("0.1")
+
+
+@dataclass(frozen=True)
+class PageReading:
+    """Which pass read which page."""
+
+    page: int
+    pass_id: int
+
+
+@dataclass(frozen=True)
+class RoundReading:
+    """One reading of the whole document; `given` when every page had a text layer."""
+
+    pages: tuple[PageReading, ...]
+    given: bool
+    lines: tuple[Line, ...]
+    findings: Findings
+
+    def pass_of(self, page: int) -> int | None:
+        """Return the pass that read a page."""
+        return next((item.pass_id for item in self.pages if item.page == page), None)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The result and the reading to show with it."""
+
+    extraction: Extraction
+    selected: int  # place among the readings
+
+
+def decide(readings: Sequence[RoundReading], *, signs: frozenset[ReviewReason]) -> Decision:
+    """Vote and judge; `signs` are reasons for review seen outside of the fields."""
+    if ReviewReason.UNREADABLE in signs:
+        return Decision(
+            Extraction(ExtractionStatus.UNREADABLE, (ReviewReason.UNREADABLE,), Decimal(0)), 0
+        )
+    total_at, total = _total(readings)
+    day_at, day = _date(readings)
+    merchant_at, merchant = _merchant(readings)
+    currency = _most_common([reading.findings.currency for reading in readings])
+    base = readings[total_at]
+    reasons = set(signs)
+    reasons |= _total_reasons(readings, total_at, total)
+    reasons |= _date_reasons(readings, day)
+    if merchant is None:
+        reasons.add(ReviewReason.MISSING_FIELD)
+    if currency is None:
+        reasons.add(ReviewReason.CURRENCY_UNKNOWN)
+    fields = _fields(
+        readings,
+        total=(total_at, total),
+        day=(day_at, day),
+        merchant=(merchant_at, merchant),
+    )
+    extraction = Extraction(
+        status=ExtractionStatus.REVIEW if reasons else ExtractionStatus.COMPLETE,
+        review_reasons=tuple(sorted(reasons)),
+        confidence=_confidence(
+            total=total, dated=not _date_reasons(readings, day), named=merchant, money=currency
+        ),
+        merchant_name=merchant.name if merchant else None,
+        transaction_date=day.value if day else None,
+        transaction_time=_most_common([reading.findings.at for reading in readings]),
+        total=total.value if total else None,
+        currency=currency,
+        subtotal=base.findings.totals.subtotal,
+        total_tax=base.findings.totals.tax,
+        card_last4=_only([reading.findings.card_last4 for reading in readings]),
+        payment_method=_most_common([reading.findings.payment_method for reading in readings]),
+        receipt_number=_most_common([reading.findings.receipt_number for reading in readings]),
+        items=_items(base.findings),
+        fields=fields,
+    )
+    return Decision(extraction, total_at)
+
+
+def _total(readings: Sequence[RoundReading]) -> tuple[int, TotalFound | None]:
+    """Proof first, then the number of readings with the same best value, then the earliest."""
+    best = [reading.findings.totals.best for reading in readings]
+    votes = Counter(found.value for found in best if found is not None)
+    ranked = [
+        (found.proven, votes[found.value], len(found.evidence), -place)
+        for place, found in enumerate(best)
+        if found is not None
+    ]
+    if not ranked:
+        return 0, None
+    place = -max(ranked)[3]
+    return place, best[place]
+
+
+def _date(readings: Sequence[RoundReading]) -> tuple[int, DateFound | None]:
+    found = [reading.findings.day for reading in readings]
+    votes = Counter(day.value for day in found if day is not None)
+    ranked = [
+        (votes[day.value], day.labelled, -place)
+        for place, day in enumerate(found)
+        if day is not None
+    ]
+    if not ranked:
+        return 0, None
+    place = -max(ranked)[2]
+    return place, found[place]
+
+
+def _merchant(readings: Sequence[RoundReading]) -> tuple[int, MerchantFound | None]:
+    """Choose the name most readings agree on, else the one its place speaks for most."""
+    found = [reading.findings.merchant for reading in readings]
+    votes = Counter(item.name.casefold() for item in found if item is not None)
+    ranked = [
+        (votes[item.name.casefold()], item.score, item.line.confidence, -place)
+        for place, item in enumerate(found)
+        if item is not None
+    ]
+    if not ranked:
+        return 0, None
+    place = -max(ranked)[3]
+    return place, found[place]
+
+
+def _total_reasons(
+    readings: Sequence[RoundReading], place: int, total: TotalFound | None
+) -> set[ReviewReason]:
+    if total is None:
+        return {ReviewReason.MISSING_FIELD}
+    reasons = set()
+    if total.value <= 0:
+        reasons.add(ReviewReason.POSSIBLE_REFUND)
+    if readings[place].findings.totals.contradicted:
+        reasons.add(ReviewReason.IDENTITY_FAILED)
+    given_twice = readings[place].given and bool(total.evidence)
+    if not total.proven and not given_twice:
+        reasons.add(ReviewReason.TOTAL_UNPROVEN)
+    others = [reading.findings.totals.best for reading in readings]
+    if any(
+        other is not None and other.value != total.value and (other.proven or not total.proven)
+        for other in others
+    ):
+        reasons.add(ReviewReason.PASSES_DISAGREE)
+    return reasons
+
+
+def _date_reasons(readings: Sequence[RoundReading], day: DateFound | None) -> set[ReviewReason]:
+    if day is None:
+        return {ReviewReason.MISSING_FIELD}
+    reasons = set()
+    every: set[date] = set().union(*(reading.findings.days for reading in readings))
+    if day.ambiguous or every != {day.value}:
+        reasons.add(ReviewReason.DATE_AMBIGUOUS)
+    agreeing = [
+        reading
+        for reading in readings
+        if reading.findings.day is not None and reading.findings.day.value == day.value
+    ]
+    if len(agreeing) < AGREEING and not any(reading.given for reading in agreeing):
+        reasons.add(ReviewReason.PASSES_DISAGREE)
+    return reasons
+
+
+def _confidence(
+    *, total: TotalFound | None, dated: bool, named: MerchantFound | None, money: str | None
+) -> Decimal:
+    held = Decimal(0)
+    held += _TOTAL_SHARE if total is not None and total.proven else Decimal(0)
+    held += _DATE_SHARE if dated else Decimal(0)
+    held += _OTHER_SHARE if named is not None else Decimal(0)
+    held += _OTHER_SHARE if money is not None else Decimal(0)
+    return held
+
+
+def _fields(
+    readings: Sequence[RoundReading],
+    *,
+    total: tuple[int, TotalFound | None],
+    day: tuple[int, DateFound | None],
+    merchant: tuple[int, MerchantFound | None],
+) -> dict[str, FieldRecord]:
+    fields = {}
+    if total[1] is not None:
+        reading = readings[total[0]]
+        fields["total"] = _record(
+            str(total[1].value),
+            total[1].source.line,
+            reading,
+            raw=total[1].source.amount.raw,
+            evidence=tuple(sorted(total[1].evidence)),
+            candidates=tuple(str(other.value) for other in reading.findings.totals.candidates),
+        )
+    if day[1] is not None:
+        reading = readings[day[0]]
+        fields["transaction_date"] = _record(
+            day[1].value.isoformat(),
+            day[1].line,
+            reading,
+            raw=day[1].raw,
+            evidence=("labelled",) if day[1].labelled else (),
+            candidates=tuple(sorted(value.isoformat() for value in reading.findings.days)),
+        )
+    if merchant[1] is not None:
+        fields["merchant_name"] = _record(
+            merchant[1].name, merchant[1].line, readings[merchant[0]], raw=merchant[1].line.text
+        )
+    return fields
+
+
+def _record(  # noqa: PLR0913 - a record has this many parts
+    value: str,
+    line: Line,
+    reading: RoundReading,
+    *,
+    raw: str,
+    evidence: tuple[str, ...] = (),
+    candidates: tuple[str, ...] = (),
+) -> FieldRecord:
+    return FieldRecord(
+        value=value,
+        raw_text=raw,
+        page=line.page,
+        box=line.box,
+        pass_id=reading.pass_of(line.page),
+        evidence=evidence,
+        candidates=candidates,
+    )
+
+
+def _items(findings: Findings) -> tuple[ItemRecord, ...]:
+    return tuple(
+        ItemRecord(item.description, item.quantity, item.unit_price, item.total)
+        for item in findings.items
+    )
+
+
+def _most_common(values: Sequence[T | None]) -> T | None:
+    counts = Counter(value for value in values if value is not None)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _only(values: Sequence[T | None]) -> T | None:
+    """Return the value of all readings; None when they differ: no digit beats a wrong one."""
+    found = {value for value in values if value is not None}
+    return found.pop() if len(found) == 1 else None

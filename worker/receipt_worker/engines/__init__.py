@@ -1,0 +1,1 @@
+"""OCR engines behind one small protocol."""

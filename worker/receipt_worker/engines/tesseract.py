@@ -1,0 +1,89 @@
+"""Tesseract through pytesseract: one call of the program for each pass.
+
+The only module that imports pytesseract. The program runs in the reading child's process group, so
+killing that group ends it too; files for it go to the child's own temporary folder.
+"""
+
+import os
+import signal
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytesseract
+from PIL import Image
+
+from receipt_contract.errors import AttemptError, Reason
+from receipt_worker.extraction.lines import Box, Word
+
+# One thread a call: parallel workers are several times faster than parallel threads in one.
+os.environ["OMP_THREAD_LIMIT"] = "1"
+
+WORD_LEVEL = 5  # `level` of a word row in Tesseract's table
+
+
+class Tesseract:
+    """The installed program with its languages; `timeout` is seconds a pass may take."""
+
+    name = "tesseract"
+    engine_type = "traditional_ocr"
+
+    def __init__(self, *, languages: str, timeout: float) -> None:
+        self._languages = languages
+        self._timeout = timeout
+
+    def words(self, image: Image.Image, *, psm: int) -> tuple[Word, ...]:
+        """Read one image; raises AttemptError(ENGINE_FAILED, TIMEOUT or KILLED)."""
+        with tempfile.TemporaryDirectory(prefix="pass-") as folder:
+            picture = Path(folder) / "page.ppm"
+            image.save(picture)  # uncompressed: compressing costs more than it saves
+            return _table_words(self._table(str(picture), psm=psm))
+
+    def _table(self, picture: str, *, psm: int) -> dict[str, list[Any]]:
+        try:
+            table: dict[str, list[Any]] = pytesseract.image_to_data(
+                picture,
+                lang=self._languages,
+                config=f"--psm {psm} -c tessedit_do_invert=0",
+                output_type=pytesseract.Output.DICT,
+                timeout=self._timeout,
+            )
+        except pytesseract.TesseractError as error:
+            killed = error.status == -signal.SIGKILL
+            raise AttemptError(Reason.KILLED if killed else Reason.ENGINE_FAILED) from error
+        except (pytesseract.TesseractNotFoundError, OSError) as error:
+            raise AttemptError(Reason.ENGINE_FAILED) from error
+        except RuntimeError as error:  # how pytesseract spells its timeout
+            raise AttemptError(Reason.TIMEOUT) from error
+        return table
+
+
+def version() -> str:
+    """Version of the installed program; raises AttemptError(ENGINE_FAILED) without one."""
+    try:
+        return str(pytesseract.get_tesseract_version())
+    except (pytesseract.TesseractNotFoundError, SystemExit, OSError) as error:
+        raise AttemptError(Reason.ENGINE_FAILED) from error
+
+
+def installed_languages() -> frozenset[str]:
+    """Languages with a model on this machine; raises AttemptError(ENGINE_FAILED)."""
+    try:
+        return frozenset(pytesseract.get_languages(config=""))
+    except (
+        pytesseract.TesseractNotFoundError,
+        pytesseract.TesseractError,
+        OSError,
+    ) as error:
+        raise AttemptError(Reason.ENGINE_FAILED) from error
+
+
+def _table_words(table: dict[str, list[Any]]) -> tuple[Word, ...]:
+    columns = ("level", "text", "conf", "left", "top", "width", "height")
+    return tuple(
+        Word(text.strip(), float(confidence), Box(left, top, width, height))
+        for level, text, confidence, left, top, width, height in zip(
+            *(table[column] for column in columns), strict=True
+        )
+        if level == WORD_LEVEL and str(text).strip() and width > 0 and height > 0
+    )

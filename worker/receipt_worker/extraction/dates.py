@@ -1,0 +1,162 @@
+"""Dates and times in printed text, and which of them is the day of the purchase.
+
+Today is an argument. A date that could be read two ways is marked, never guessed silently.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, time
+
+from receipt_worker.extraction.lines import Line
+from receipt_worker.extraction.money import repaired
+from receipt_worker.extraction.vocabulary import DateOrder, Vocabulary, has_word
+
+_CENTURY = 100
+_TWO_DIGIT_BASE = 2000
+_MONTHS_A_YEAR = 12
+_FAR_FUTURE_DAYS = 1  # clocks of tills run ahead of ours, and zones differ
+
+_S = r"\s?[./\-,'\u2019]\s?"  # a separator, also as it is misread
+_YEAR = r"(?P<y>\d{4}|\d{2})(?:(?!\d)|(?=\d{1,2}:\d{2}))"  # a time may be glued to the year
+_SHORT_YEAR = r"(?P<y>\d{2})(?=\d{2}\s?:\s?\d{2})"
+_PATTERNS = (
+    re.compile(rf"(?<![\d.,])(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_S}(?P<d>\d{{1,2}})(?!\d)"),
+    re.compile(rf"(?<!\d)(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_S}{_SHORT_YEAR}"),
+    re.compile(rf"(?<!\d)(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_S}{_YEAR}"),
+    re.compile(
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s./\-]*(?P<name>[^\W\d_]{{3,9}})[\s./\-,']*{_YEAR}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?<![^\W\d_])(?P<name>[^\W\d_]{{3,9}})[\s.\-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,.\-/']+{_YEAR}",
+        re.IGNORECASE,
+    ),
+)
+_TIME = re.compile(
+    r"(?<![\d:])(?P<h>[01]?\d|2[0-3])\s?[:;]\s?(?P<m>[0-5]\d)(?:\s?[:;.]\s?(?P<s>[0-5]\d))?(?!\d)"
+    r"\s?(?P<half>[AaPp]\.?[Mm])?"
+)
+
+
+@dataclass(frozen=True)
+class DateFound:
+    """One printed date; `ambiguous` when day and month could change places."""
+
+    value: date
+    raw: str
+    ambiguous: bool
+    labelled: bool
+    line: Line
+
+
+def dates(
+    lines: Sequence[Line],
+    vocabulary: Vocabulary,
+    *,
+    order: DateOrder,
+    today: date,
+    oldest_years: int,
+) -> tuple[DateFound, ...]:
+    """Every plausible date of a purchase; lines about expiry, due dates and the like are left out."""
+    found = []
+    for position, line in enumerate(lines):
+        before = lines[position - 1].text if position else ""
+        if has_word(line.text, vocabulary.other_dates):
+            continue
+        labelled = has_word(f"{before} {line.text}", vocabulary.date_labels) or bool(
+            times(line.text)
+        )
+        for value, raw, ambiguous in _readings(line.text, vocabulary, order=order):
+            if (today - value).days + _FAR_FUTURE_DAYS >= 0 and (
+                today.year - value.year <= oldest_years
+            ):
+                found.append(DateFound(value, raw, ambiguous, labelled, line))
+    return tuple(found)
+
+
+def best(found: Sequence[DateFound]) -> DateFound | None:
+    """Choose the date of the purchase: labelled or beside a time, then most often printed."""
+    if not found:
+        return None
+    values = [item.value for item in found]
+    return max(
+        found,
+        key=lambda item: (item.labelled, values.count(item.value), -found.index(item)),
+    )
+
+
+def times(text: str) -> tuple[time, ...]:
+    """Find the times of day in a text, from left to right."""
+    return tuple(_time(match) for match in _TIME.finditer(text))
+
+
+def _readings(
+    text: str, vocabulary: Vocabulary, *, order: DateOrder
+) -> Iterator[tuple[date, str, bool]]:
+    taken: list[range] = []
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(repaired(text)):
+            if any(match.start() in span or match.end() - 1 in span for span in taken):
+                continue
+            reading = _reading(match, vocabulary, order=order)
+            if reading is not None:
+                taken.append(range(match.start(), match.end()))
+                yield reading[0], match[0].strip(), reading[1]
+
+
+def _reading(
+    match: re.Match[str], vocabulary: Vocabulary, *, order: DateOrder
+) -> tuple[date, bool] | None:
+    parts = match.groupdict()
+    year = _year(parts["y"])
+    if "a" in parts:
+        return _numeric(int(parts["a"]), int(parts["b"]), year=year, order=order, raw=match[0])
+    month = int(parts["m"]) if "m" in parts else _month(parts["name"], vocabulary)
+    value = _day(year, month, int(parts["d"])) if month else None
+    return (value, False) if value else None
+
+
+def _numeric(
+    first: int, second: int, *, year: int, order: DateOrder, raw: str
+) -> tuple[date, bool] | None:
+    dotted = "." in raw and "/" not in raw and "-" not in raw  # 12.05.2020 is written day first
+    month_first = order is DateOrder.MONTH_FIRST and not dotted
+    both_possible = max(first, second) <= _MONTHS_A_YEAR and first != second
+    day_first_value = _day(year, second, first)
+    month_first_value = _day(year, first, second)
+    wanted, other = (
+        (month_first_value, day_first_value)
+        if month_first
+        else (day_first_value, month_first_value)
+    )
+    value = wanted or other
+    unknown = order is DateOrder.UNKNOWN and not dotted
+    return (value, both_possible and unknown) if value else None
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    return year + _TWO_DIGIT_BASE if year < _CENTURY else year
+
+
+def _month(name: str, vocabulary: Vocabulary) -> int | None:
+    from_name = name.casefold().replace("ä", "a")
+    return vocabulary.months.get(from_name)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _time(match: re.Match[str]) -> time:
+    hour = int(match["h"])
+    half = (match["half"] or "").casefold().replace(".", "")
+    if half == "pm" and hour < _MONTHS_A_YEAR:
+        hour += 12
+    if half == "am" and hour == 12:  # noqa: PLR2004 - 12 AM is midnight
+        hour = 0
+    return time(hour, int(match["m"]), int(match["s"] or 0))

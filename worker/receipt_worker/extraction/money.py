@@ -1,0 +1,84 @@
+"""Amounts in printed text, exact: the text goes in, Decimals come out.
+
+An amount has two digits behind its separator. Both separators are known, thousands may be grouped,
+the sign may stand on either side. Never a float.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+# Letters an engine reads for digits; only inside words that are digits otherwise.
+_MISREAD = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "S": "5", "B": "8"})
+_NEARLY_NUMBER = re.compile(r"(?<!\w)[\dOolI|SB]+(?:[.,:/\-][\dOolI|SB]+)+(?!\w)")
+_MOST_DIGITS = 9  # before the separator; more is a number of something else
+
+_AMOUNT = re.compile(
+    r"""
+    (?<![\d.,:/])                                   # not inside a number, a date or a time
+    (?P<lead>[-\u2212\u2013]\s?)?
+    (?P<whole>\d{1,3}(?:(?P<group>[.,'\u2019\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*)
+      |\d{1,9}|(?=[.,]\d\d(?!\d)))                  # 1.234 | 1234 | nothing, as in .50
+    \s?(?P<separator>[.,])\s?
+    (?P<cents>\d{2})
+    (?!\d|[.,:/]\d|\s?%)                            # not a date, a time, a weight or a rate
+    (?P<trail>\s?-(?!\s?\d))?
+    """,
+    re.VERBOSE,
+)
+_RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
+
+
+@dataclass(frozen=True)
+class Amount:
+    """One amount; `start` and `end` are places in the text it was read from."""
+
+    value: Decimal
+    raw: str
+    start: int
+    end: int
+
+
+def amounts(text: str) -> tuple[Amount, ...]:
+    """Find every amount, from left to right."""
+    found = (_amount(match) for match in _AMOUNT.finditer(repaired(text)))
+    return tuple(amount for amount in found if amount is not None)
+
+
+def rates(text: str) -> tuple[Decimal, ...]:
+    """Find every percentage."""
+    return tuple(Decimal(match[1].replace(",", ".")) for match in _RATE.finditer(text))
+
+
+def repaired(text: str) -> str:
+    """Put digits back where letters were read inside numbers; the length stays the same."""
+
+    def repair(match: re.Match[str]) -> str:
+        word = match[0]
+        digits = sum(mark.isdigit() for mark in word)
+        return word.translate(_MISREAD) if digits * 2 >= len(word) - 1 else word
+
+    return _NEARLY_NUMBER.sub(repair, text)
+
+
+def currencies(text: str, signs: Mapping[str, str]) -> tuple[str, ...]:
+    """ISO codes of the currency signs that stand in the text, one for each printed sign."""
+    found = []
+    for sign, code in signs.items():
+        edge = r"(?<![^\W\d_])" if sign[0].isalpha() else ""
+        end = r"(?![^\W\d_])" if sign[-1].isalpha() else ""
+        found += [code] * len(re.findall(edge + re.escape(sign) + end, text.casefold()))
+    return tuple(found)
+
+
+def _amount(match: re.Match[str]) -> Amount | None:
+    if match["group"] and match["group"] == match["separator"]:
+        return None  # 1.234.56 has no reading that is certain
+    whole = re.sub(r"\D", "", match["whole"]) or "0"
+    if len(whole) > _MOST_DIGITS:
+        return None
+    value = Decimal(f"{whole}.{match['cents']}")
+    if match["lead"] or match["trail"]:
+        value = -value
+    return Amount(value, match[0].strip(), match.start(), match.end())

@@ -1,0 +1,127 @@
+"""What lies in a file: told by content, measured from headers, before anything is decoded.
+
+Raises PermanentError with EMPTY_FILE, UNSUPPORTED_TYPE, CORRUPT, ENCRYPTED, TOO_LARGE or
+TOO_MANY_PAGES. Never looks at a file's name.
+"""
+
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+import pillow_heif
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from receipt_contract.errors import PermanentError, Reason
+from receipt_worker import imaging
+from receipt_worker.extraction.lines import Word
+from receipt_worker.settings import ReadingLimits
+
+pillow_heif.register_heif_opener()
+Image.MAX_IMAGE_PIXELS = None  # our own limits are looked at before a pixel is decoded
+
+PDF_MAGIC = b"%PDF-"
+PDF_HEADER_BYTES = 1024  # readers accept junk before the header within this range
+IMAGE_FORMATS = ("JPEG", "PNG", "TIFF", "HEIF", "WEBP", "BMP", "GIF")
+EXIF_TURNS = frozenset(range(2, 9))
+
+
+class PageImage(NamedTuple):
+    """One page in grey; dpi where it is known."""
+
+    image: Image.Image
+    dpi: int | None
+
+
+class Page(Protocol):
+    """One page of a document."""
+
+    @property
+    def layer(self) -> Sequence[Word]:
+        """Words of a text layer, places in points; empty where there is none."""
+        ...
+
+    def image(self) -> PageImage:
+        """Decode or render the page."""
+        ...
+
+
+class Document(Protocol):
+    """An opened file; pages are decoded when they are asked for."""
+
+    def pages(self) -> Iterator[Page]:
+        """All pages in order; one is valid until the next is asked for."""
+        ...
+
+
+def is_pdf(data: bytes) -> bool:
+    """Whether the bytes are a PDF."""
+    return PDF_MAGIC in data[:PDF_HEADER_BYTES]
+
+
+class ImageDocument:
+    """A picture with one or more frames."""
+
+    def __init__(self, data: bytes, limits: ReadingLimits) -> None:
+        with _refusals():
+            self._image = Image.open(io.BytesIO(data), formats=IMAGE_FORMATS)
+            frames = int(getattr(self._image, "n_frames", 1))
+        if self._image.format == "GIF" or getattr(self._image, "is_animated", False) is None:
+            frames = 1
+        if frames > limits.max_pages:
+            raise PermanentError(Reason.TOO_MANY_PAGES)
+        self._frames = frames
+        self._limits = limits
+
+    def pages(self) -> Iterator["ImagePage"]:
+        """All frames."""
+        for number in range(self._frames):
+            with _refusals():
+                self._image.seek(number)
+            check_pixels(*self._image.size, self._limits)
+            yield ImagePage(self._image)
+
+
+class ImagePage:
+    """One frame of a picture."""
+
+    layer: Sequence[Word] = ()
+
+    def __init__(self, image: Image.Image) -> None:
+        self._image = image
+
+    def image(self) -> PageImage:
+        """Decode the frame, upright as its EXIF data says."""
+        with _refusals():
+            self._image.load()
+            upright = self._image
+            if self._image.getexif().get(0x0112) in EXIF_TURNS:
+                upright = ImageOps.exif_transpose(self._image)
+            return PageImage(imaging.grey(upright), _dpi(self._image))
+
+
+def check_pixels(width: int, height: int, limits: ReadingLimits) -> None:
+    """Raise PermanentError(TOO_LARGE) for a picture over the limits."""
+    if max(width, height) > limits.max_side_pixels or width * height > limits.max_pixels:
+        raise PermanentError(Reason.TOO_LARGE)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turn what Pillow raises for bad files into our reasons."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # odd metadata of a file is no matter of the program
+            yield
+    except UnidentifiedImageError as error:
+        raise PermanentError(Reason.UNSUPPORTED_TYPE) from error
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError) as error:
+        raise PermanentError(Reason.CORRUPT) from error
+
+
+def _dpi(image: Image.Image) -> int | None:
+    try:
+        return max(0, round(float(image.info["dpi"][0]))) or None
+    except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError):
+        return None

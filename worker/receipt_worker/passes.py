@@ -1,0 +1,169 @@
+"""Passes of an engine over the pages of a document, each with its record."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from PIL import Image
+
+from receipt_worker import imaging, orientation
+from receipt_worker.document import PassRecord, PassStatus
+from receipt_worker.engines.base import Engine
+from receipt_worker.extraction import card, dates, lines
+from receipt_worker.extraction.lines import Line, Word
+from receipt_worker.extraction.vocabulary import Vocabulary
+from receipt_worker.imaging import Variant
+
+LAYER_ENGINE = "pdf_text_layer"
+LAYER_TYPE = "embedded_text"
+GIVEN = "given"  # variant of a page that was not read but given
+
+
+class Step(NamedTuple):
+    """One pass over every page that has a picture to read."""
+
+    variant: Variant
+    psm: int
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One page ready to be read: a usable text layer, or a picture, or neither (too small)."""
+
+    number: int
+    layer: tuple[Line, ...]
+    picture: Image.Image | None
+    dpi: int | None
+    width: int
+    layer_refused: bool
+
+
+@dataclass(frozen=True)
+class PageOutcome:
+    """What one pass gave for one page; words with places on the page."""
+
+    record: PassRecord
+    lines: tuple[Line, ...]
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """All words."""
+        return tuple(word for line in self.lines for word in line.words)
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How passes are run: the engine, its languages, and the words that name cards."""
+
+    engine: Engine
+    languages: str
+    vocabulary: Vocabulary
+
+    def first(
+        self, step: Step, sheets: Sequence[Sheet]
+    ) -> tuple[tuple[Sheet, ...], tuple[PageOutcome, ...], bool]:
+        """Read every page once, turned upright; also tells whether the way up is certain."""
+        upright, outcomes, certain = [], [], True
+        for number, sheet in enumerate(sheets, start=1):
+            if sheet.picture is None:
+                upright.append(sheet)
+                outcomes.append(_given(sheet, number))
+                continue
+            outcome = self._run(step, sheet, pass_id=number, letter_height=None)
+            turned = orientation.upright(sheet.picture, outcome.words, self.engine)
+            certain = certain and turned.certain
+            if turned.turn:
+                sheet = replace(sheet, picture=turned.page, width=turned.page.width)  # noqa: PLW2901
+                outcome = self._run(step, sheet, pass_id=number, letter_height=None)
+            upright.append(sheet)
+            outcomes.append(outcome)
+        return tuple(upright), tuple(outcomes), certain
+
+    def again(
+        self,
+        step: Step,
+        sheets: Sequence[Sheet],
+        *,
+        before: Sequence[PageOutcome],
+        next_id: int,
+    ) -> tuple[PageOutcome, ...]:
+        """Read every pictured page another way; given pages keep their outcome."""
+        outcomes = []
+        for sheet, earlier in zip(sheets, before, strict=True):
+            if sheet.picture is None:
+                outcomes.append(earlier)
+                continue
+            height = lines.letter_height(earlier.words)
+            outcomes.append(self._run(step, sheet, pass_id=next_id, letter_height=height))
+            next_id += 1
+        return tuple(outcomes)
+
+    def _run(
+        self, step: Step, sheet: Sheet, *, pass_id: int, letter_height: float | None
+    ) -> PageOutcome:
+        if sheet.picture is None:
+            raise ValueError("a given page is not read")
+        started = time.monotonic()
+        prepared = imaging.prepare(sheet.picture, step.variant, letter_height=letter_height)
+        words = prepared.placed(self.engine.words(prepared.image, psm=step.psm))
+        seconds = time.monotonic() - started
+        found = card.redacted(lines.rows(words, page=sheet.number), self.vocabulary)
+        record = _record(
+            found,
+            sheet,
+            pass_id=pass_id,
+            engine=(self.engine.name, self.engine.engine_type),
+            variant=step.variant,
+            seconds=seconds,
+        )
+        return PageOutcome(replace(record, psm=step.psm, languages=self.languages), found)
+
+
+def selected(outcomes: Mapping[int, PageOutcome], chosen: Sequence[int]) -> tuple[PassRecord, ...]:
+    """All records in order of pass id, the chosen ones marked."""
+    return tuple(
+        replace(outcomes[pass_id].record, selected_base=pass_id in chosen)
+        for pass_id in sorted(outcomes)
+    )
+
+
+def _given(sheet: Sheet, pass_id: int) -> PageOutcome:
+    record = _record(
+        sheet.layer,
+        sheet,
+        pass_id=pass_id,
+        engine=(LAYER_ENGINE, LAYER_TYPE),
+        variant=GIVEN,
+        seconds=0.0,
+    )
+    return PageOutcome(record, sheet.layer)
+
+
+def _record(  # noqa: PLR0913 - a record has this many parts
+    found: Sequence[Line],
+    sheet: Sheet,
+    *,
+    pass_id: int,
+    engine: tuple[str, str],
+    variant: str,
+    seconds: float,
+) -> PassRecord:
+    text = "\n".join(line.text for line in found)
+    return PassRecord(
+        pass_id=pass_id,
+        engine=engine[0],
+        engine_type=engine[1],
+        variant=variant,
+        status=PassStatus.SUCCESS if text else PassStatus.NO_TEXT,
+        psm=None,
+        page_number=sheet.number,
+        dpi=sheet.dpi,
+        line_count=len(found),
+        character_count=len(text),
+        confident_mass=round(lines.confident_mass(word for line in found for word in line.words)),
+        valid_timestamp=any(dates.times(line.text) for line in found),
+        selected_base=False,
+        seconds=round(seconds, 3),
+        text=text,
+    )

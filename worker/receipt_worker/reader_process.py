@@ -1,0 +1,152 @@
+"""The reading process: warm and single-threaded, it forks one child for each receipt.
+
+Started by `reader` with its end of a socket as standard input. The child has its own process group
+and memory limit; when it is over, at the deadline, or when the worker is gone, the whole group is
+killed and its temporary folder removed. Nothing of a receipt outlives its child.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import date
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from receipt_contract.errors import Reason, ReceiptError
+from receipt_runtime import logs
+from receipt_worker import reading
+from receipt_worker.document import Reading
+from receipt_worker.extraction import vocabulary
+from receipt_worker.settings import ReadingSettings
+
+CHUNK_BYTES = 1024 * 1024
+ALARM_SPARE_SECONDS = 5  # the child ends itself this long after the deadline, if nobody else does
+
+DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the worker asks for; the file's bytes follow as the next message."""
+
+    settings: ReadingSettings
+    today: date
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reading, or why there is none; `trail` names classes and places of an inner error."""
+
+    reading: Reading | None = None
+    reason: Reason | None = None
+    trail: str | None = None
+
+
+ANSWERS: TypeAdapter[Answer] = TypeAdapter(Answer)
+
+
+def main() -> int:
+    """Serve requests until the worker is gone."""
+    worker = Connection(os.dup(sys.stdin.fileno()))
+    vocabulary.load()
+    with contextlib.suppress(EOFError, ConnectionError):
+        while True:
+            request: Request = worker.recv()
+            data = worker.recv_bytes()
+            answer = _answer(request, data, worker)
+            if answer is None:
+                break
+            worker.send_bytes(answer)
+    return 0
+
+
+def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:
+    """Read in a child; None when the worker went away meanwhile."""
+    with tempfile.TemporaryDirectory(
+        prefix="read-", dir=request.folder, ignore_cleanup_errors=True
+    ) as folder:
+        results, child_end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(results)
+            _read_and_exit(request, data, folder=folder, out=child_end)
+        os.close(child_end)
+        try:
+            return _collect(results, worker, deadline=request.settings.deadline)
+        finally:
+            os.close(results)
+            _end_group(child)
+
+
+def _collect(results: int, worker: Connection, *, deadline: float) -> bytes | None:
+    """Gather what the child writes; an early end of it means that it was killed."""
+    ends = time.monotonic() + deadline
+    chunks: list[bytes] = []
+    while True:
+        left = ends - time.monotonic()
+        ready = wait([results, worker], timeout=max(0.0, left))
+        if worker in ready:
+            return None  # nothing is sent while we read, so this is the end of the worker
+        if not ready:
+            return ANSWERS.dump_json(Answer(reason=Reason.TIMEOUT))
+        chunk = os.read(results, CHUNK_BYTES)
+        if not chunk:
+            break
+        chunks.append(chunk)
+    return b"".join(chunks) or ANSWERS.dump_json(Answer(reason=Reason.KILLED))
+
+
+def _end_group(child: int) -> None:
+    """Kill the child with all it started, and reap it. The child leads its group until reaped."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)  # when it had no time to make its group
+    os.waitpid(child, 0)
+
+
+def _read_and_exit(request: Request, data: bytes, *, folder: str, out: int) -> None:
+    """Life of the child; never returns."""
+    try:
+        os.setsid()
+        signal.alarm(int(request.settings.deadline) + ALARM_SPARE_SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (request.settings.memory,) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        tempfile.tempdir = folder
+        _write(out, ANSWERS.dump_json(_try(request, data)))
+    finally:
+        os._exit(0)
+
+
+def _try(request: Request, data: bytes) -> Answer:
+    try:
+        return Answer(reading=reading.read(data, request.settings, today=request.today))
+    except ReceiptError as failure:
+        return Answer(reason=failure.reason, trail=logs.trail(failure))
+    except MemoryError as failure:
+        return Answer(reason=Reason.KILLED, trail=logs.trail(failure))
+    except OSError as failure:
+        full = failure.errno in DISK_FULL_ERRNOS
+        reason = Reason.NO_SPACE if full else Reason.INTERNAL_ERROR
+        return Answer(reason=reason, trail=logs.trail(failure))
+    except Exception as failure:  # noqa: BLE001 - the main function of the child
+        return Answer(reason=Reason.INTERNAL_ERROR, trail=logs.trail(failure))
+
+
+def _write(out: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(out, view) :]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Files of the cache volume: whole or not at all, and on the disk before anyone is told.
+
+Every error of the volume is an outage: NO_SPACE for a full one, CACHE_UNAVAILABLE otherwise.
+"""
+
+import contextlib
+import errno
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from receipt_contract.errors import OutageError, Reason
+
+TEMPORARY_SUFFIX = ".worker-tmp"
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextmanager
+def outages() -> Iterator[None]:
+    """Turn errors of the volume into OutageError."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in _FULL
+        raise OutageError(Reason.NO_SPACE if full else Reason.CACHE_UNAVAILABLE) from error
+
+
+def read(path: Path) -> bytes | None:
+    """Return a file's bytes, None when there is no such file. Raises OutageError."""
+    with outages():
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Replace a file in one step; after a crash it is the old one or the new one.
+
+    Raises OutageError.
+    """
+    # A random name: process ids are the same in every pod.
+    temporary = path.with_name(f".{uuid.uuid4().hex}{TEMPORARY_SUFFIX}")
+    with outages():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _write_new(temporary, data)
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def sweep(root: Path, *, older_than: float, now: float) -> int:
+    """Remove temporary files that a killed worker left, by age in seconds; returns how many."""
+    removed = 0
+    with outages():
+        for path in root.rglob(f".*{TEMPORARY_SUFFIX}"):
+            with contextlib.suppress(FileNotFoundError):
+                if now - path.stat().st_mtime >= older_than:
+                    path.unlink()
+                    removed += 1
+    return removed
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    with path.open("xb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
