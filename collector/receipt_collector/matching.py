@@ -98,11 +98,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Match:
-    """The decision: attach to an expense, leave to a person, or a new purchase.
-
-    `expense_pk` is set to attach. Otherwise `unsure` holds what a person has to look at, and is
-    empty for a new purchase.
-    """
+    """The decision: attach to `expense_pk`, leave `unsure` to a person, or a new purchase."""
 
     expense_pk: int | None = None
     links: tuple[Link, ...] = ()
@@ -122,8 +118,10 @@ def match(facts: Facts, candidates: Sequence[Candidate], *, evidence_id: int) ->
     best, comparison = likely[0]
     second = likely[1][1].score if len(likely) > 1 else Decimal(0)
     if comparison.likeness is Likeness.SAME and comparison.score - second >= LEAD:
-        return Match(best.expense_pk, _links(evidence_id, likely[:1]))
-    return Match(links=_links(evidence_id, likely), unsure=True)
+        return Match(
+            best.expense_pk, _links(evidence_id, likely[:1], resolution=Resolution.AUTO_LINKED)
+        )
+    return Match(links=_links(evidence_id, likely, resolution=Resolution.PENDING), unsure=True)
 
 
 def compare(one: Facts, other: Facts) -> Comparison:
@@ -207,7 +205,9 @@ def resolve_merchant(name: str | None, aliases: dict[str, str]) -> str | None:
     return aliases[max(found, key=len)] if found else name
 
 
-def _links(evidence_id: int, likely: Sequence[tuple[Candidate, Comparison]]) -> tuple[Link, ...]:
+def _links(
+    evidence_id: int, likely: Sequence[tuple[Candidate, Comparison]], *, resolution: Resolution
+) -> tuple[Link, ...]:
     return tuple(
         Link(
             evidence_id=evidence_id,
@@ -216,7 +216,7 @@ def _links(evidence_id: int, likely: Sequence[tuple[Candidate, Comparison]]) -> 
             score=comparison.score,
             disposition=_disposition(comparison),
             reasons=comparison.reasons,
-            resolution=Resolution.AUTO_LINKED if len(likely) == 1 else Resolution.PENDING,
+            resolution=resolution,
         )
         for candidate, comparison in likely
         if candidate.evidence_id is not None

@@ -32,6 +32,14 @@ class Part(StrEnum):
     WORK = "work"
 
 
+# Tables of the first revision that nobody else has a reason to make.
+_TELLING = {
+    Part.BUDGET: ["expenses", "receipt_evidence"],
+    Part.INGEST: ["receipts"],
+    Part.WORK: ["requests", "inbox"],
+}
+
+
 class Outcome(StrEnum):
     """What a setup did to a part."""
 
@@ -96,6 +104,8 @@ def _migrate(
     versions.create_schema(connection, schema=part)
     before = versions.current(connection, schema=part, table=VERSION_TABLE)
     _refuse_newer(part, before)
+    if before is None and versions.collides(connection, schema=part, names=_TELLING[part]):
+        raise SchemaError(f"schema {part} holds tables of another program: nothing was changed")
     config = _config(part)
     config.attributes["connection"] = ours
     command.upgrade(config, revision)

@@ -86,7 +86,10 @@ class Database:
         try:
             with translated(), self._connection.transaction():
                 self._connection.execute(_TIMEOUTS)
-                return work(self._connection)
+                result = work(self._connection)
+            if self._connection.closed:  # the driver leaves such a block without a word
+                raise OutageError(Reason.DATABASE_UNAVAILABLE)
+            return result  # noqa: TRY300 - after the check that raises
         except OutageError:
             self.close()
             raise

@@ -34,3 +34,15 @@ def current(connection: Connection, *, schema: str, table: str) -> str | None:
         sql.SQL("SELECT version_num FROM {}").format(sql.Identifier(schema, table))
     ).fetchone()
     return None if row is None else str(row[0])
+
+
+def collides(connection: Connection, *, schema: str, names: list[str]) -> bool:
+    """Tell whether tables of these names stand in the schema."""
+    row = connection.execute(
+        """
+        SELECT 1 FROM pg_tables
+        WHERE schemaname = %(schema)s AND tablename = ANY(%(names)s) LIMIT 1
+        """,
+        {"schema": schema, "names": names},
+    ).fetchone()
+    return row is not None
