@@ -9,7 +9,7 @@ import psycopg
 from psycopg import sql
 
 from dev import folders, process, service
-from dev.daemon import Command, Daemon
+from dev.daemon import Command
 from dev.errors import NotInstalledError
 from dev.service import Service
 
@@ -31,6 +31,7 @@ class Postgres(Service):
     """One server with one superuser; tests get a database each."""
 
     title = "PostgreSQL"
+    program = "postgres"
     port_names = ("sql",)
 
     def __init__(self, folder: Path) -> None:
@@ -38,7 +39,6 @@ class Postgres(Service):
         self._account = "postgres" if os.getuid() == 0 else None  # the server refuses root
         self._home = folder / "server"
         self._data = self._home / "data"
-        self._daemon = Daemon(folder, "postgres")
 
     def url(self, database: str = "postgres") -> str:
         """Return a DSN with which the superuser reaches a database."""
@@ -51,7 +51,7 @@ class Postgres(Service):
         options = {**_OPTIONS, "port": str(self.settings.ports["sql"])}
         if not self._data.exists():
             self._create()
-        self._daemon.start(
+        self.server.start(
             Command(
                 argv=[
                     str(_binaries() / "postgres"),
@@ -67,25 +67,13 @@ class Postgres(Service):
         )
 
     def is_healthy(self) -> bool:
-        if not self._daemon.is_alive():
+        if not self.server.is_alive():
             return False
         try:
             with psycopg.connect(self.url(), connect_timeout=_CONNECT_SECONDS):
                 return True
         except psycopg.OperationalError:
             return False
-
-    def stop(self) -> None:
-        self._daemon.stop()
-
-    def kill(self) -> None:
-        self._daemon.kill()
-
-    def pause(self) -> None:
-        self._daemon.pause()
-
-    def resume(self) -> None:
-        self._daemon.resume()
 
     def wipe(self) -> None:
         self.kill()
@@ -111,7 +99,7 @@ class Postgres(Service):
                 *("--auth", "scram-sha-256", "--pwfile", str(password)),
                 *("--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"),
             ],
-            log=self._daemon.log,
+            log=self.server.log,
             env=self._env(),
             account=self._account,
         )
@@ -123,6 +111,14 @@ class Postgres(Service):
 
 def create_database(admin_url: str, name: str) -> None:
     _administer(admin_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
+def ensure_database(admin_url: str, name: str) -> None:
+    """Create a database unless it is there."""
+    with psycopg.connect(admin_url) as connection:
+        found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone()
+    if found is None:
+        create_database(admin_url, name)
 
 
 def drop_database(admin_url: str, name: str) -> None:

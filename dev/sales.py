@@ -97,7 +97,7 @@ def _totals(sale: Sale) -> list[Row]:
 
 def _payment(sale: Sale) -> list[Row]:
     if not sale.paid_cash:
-        return [Row(f"VISA ************{sale.card_last4}", _money(sale, sale.total))]
+        return [Row(f"VISA XXXX XXXX XXXX {sale.card_last4}", _money(sale, sale.total))]
     paid = Decimal(sale.paid_cash)
     return [
         Row(sale.words.cash, _money(sale, paid)),

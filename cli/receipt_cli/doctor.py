@@ -17,6 +17,7 @@ from receipt_contract.errors import AttemptError, ReceiptError
 from receipt_operator import caches
 from receipt_runtime import files
 from receipt_runtime.amqp import preflight
+from receipt_runtime.settings import read
 from receipt_worker.engines import tesseract
 from receipt_worker.settings import ReadingSettings
 
@@ -78,10 +79,13 @@ def write_json(finding: Finding) -> None:
 
 
 def examine(patient: Patient) -> Iterator[Finding]:
-    """Yield findings part by part."""
-    yield from _broker(patient.rabbitmq_url) if patient.rabbitmq_url else _skipped("broker")
+    """Yield findings part by part; raises SettingsError."""
+    settings = read(ReadingSettings)
+    yield from (
+        _broker(patient.rabbitmq_url, settings) if patient.rabbitmq_url else _skipped("broker")
+    )
     yield from _database(patient.dsn) if patient.dsn else _skipped("database")
-    yield from _tesseract(ReadingSettings())
+    yield from _tesseract(settings)
     yield from _root(patient.root) if patient.root else _skipped("receipts root")
     yield from _cache(patient.cache) if patient.cache else _skipped("cache root")
 
@@ -90,7 +94,7 @@ def _skipped(check: str) -> Iterator[Finding]:
     yield Finding(check, State.SKIPPED, "Not looked at: no address was given.")
 
 
-def _broker(url: str) -> Iterator[Finding]:
+def _broker(url: str, settings: ReadingSettings) -> Iterator[Finding]:
     try:
         report = preflight.look(url)
     except (ReceiptError, ValueError) as error:
@@ -107,7 +111,7 @@ def _broker(url: str) -> Iterator[Finding]:
         yield Finding("topology", State.PROBLEM, problem)
     if not report.problems:
         yield Finding("topology", State.OK, "Every queue is there with our arguments.")
-    yield _consumer_timeout(ReadingSettings().deadline)
+    yield _consumer_timeout(settings.deadline)
 
 
 def _consumer_timeout(deadline_seconds: float) -> Finding:

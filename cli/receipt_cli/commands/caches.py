@@ -37,7 +37,9 @@ def rebuild(
         bool, typer.Option("--missing-only", help="Only receipts without a cache file.")
     ] = False,
 ) -> None:
-    """Have many receipts read again for the cache only; saved extractions stay (v3 messages).
+    """Have caches made anew (v3 messages).
+
+    The receipts are read again, their saved extractions stay.
 
     Prints one JSON line: discovered, selected, skipped_existing, published (confirmed), queue,
     status and the request_id under which the same batch can be sent again.

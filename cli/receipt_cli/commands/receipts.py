@@ -1,5 +1,8 @@
 """`ledger receipts`: publish, consume, collect, reprocess, extract, show, export."""
 
+import sys
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +12,13 @@ from receipt_cli import options
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Find, read and look at receipts."
 )
+
+
+class Format(StrEnum):
+    """How extractions are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
 
 
 @app.command()
@@ -22,7 +32,7 @@ def publish(
         typer.Option(min=0, help="Seconds a file must lie untouched: it may still be written."),
     ] = 10.0,
 ) -> None:
-    """Send every receipt that was not read yet to the workers (v1 messages).
+    """Send receipts that were not read yet (v1 messages).
 
     New receipts and those tried fewer than three times are sent; a receipt that was read but lost
     its cache file is sent for a repair (v2). Each content is sent once. Prints one JSON line with
@@ -51,7 +61,9 @@ def reprocess(
     receipt_root: options.RootOption = options.DEFAULT_ROOT,
     request_id: options.RequestId = None,
 ) -> None:
-    """Have one receipt read again; its saved extraction is replaced (v2 message).
+    """Have one receipt read again (v2 message).
+
+    Its saved extraction is replaced.
 
     Exit codes: 0 sent; 1 not sent, or not surely: the sentence names the request id to repeat.
 
@@ -70,6 +82,78 @@ def reprocess(
             request_id=options.text(request_id),
         )
     )
+
+
+@app.command()
+def consume(
+    rabbitmq_url: options.RabbitmqUrl,
+    root: options.RootArgument = options.DEFAULT_ROOT,
+    ocr_cache: options.Cache = options.DEFAULT_CACHE,
+) -> None:
+    """Run a worker: read what the queue asks for, until a signal.
+
+    A signal lets it finish the receipt in hand. RECEIPT_OCR_LANGUAGES, HEALTH_PORT and the other
+    settings of receipt-worker apply.
+
+    Exit codes: 0 ended by a signal; 1 settings, Tesseract or the cache cannot be used.
+
+    \b
+    Examples:
+      ledger receipts consume /data/receipts --ocr-cache /data/ocr-cache
+    """
+    from receipt_cli import processes as flow
+
+    raise typer.Exit(flow.consume(root=root, cache=ocr_cache, rabbitmq_url=rabbitmq_url))
+
+
+@app.command()
+def collect(rabbitmq_url: options.RabbitmqUrl, db_dsn: options.Dsn) -> None:
+    """Run a collector: save what workers found, until a signal.
+
+    HEALTH_PORT and the other settings of receipt-collector apply.
+
+    Exit codes: 0 ended by a signal; 1 settings or the schema cannot be used.
+
+    \b
+    Examples:
+      RABBITMQ_URL=… DATABASE_URL=… ledger receipts collect
+    """
+    from receipt_cli import processes as flow
+
+    raise typer.Exit(flow.collect(dsn=db_dsn, rabbitmq_url=rabbitmq_url))
+
+
+@app.command()
+def extract(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of receipts.")
+    ],
+    output: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="table for people, jsonl for programs; unless said, a terminal gets a table.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Read files here and now, without broker and database.
+
+    Prints for each file merchant, date, total, currency, card digits, items and whether the result
+    is proven (complete), wants a person (review), is unreadable, or failed with a reason code. In
+    jsonl, amounts are decimal strings and fields holds the evidence.
+
+    Exit codes: 0 every file got an answer; 1 not one file could be read.
+
+    \b
+    Examples:
+      ledger receipts extract photo.jpg
+      ledger receipts extract examples/receipts --format jsonl | jq -r '[.file, .total] | @tsv'
+    """
+    from receipt_cli import extract as flow
+
+    as_table = sys.stdout.isatty() if output is None else output is Format.TABLE
+    raise typer.Exit(flow.run(paths, as_table=as_table))
 
 
 @app.command()
@@ -95,7 +179,9 @@ def export(
         str, typer.Option(help="Only references that start with this text.", show_default=False)
     ] = "",
 ) -> None:
-    """Print everything that is saved, as JSON lines in the order of the references.
+    """Print everything that is saved.
+
+    JSON lines, in the order of the references.
 
     \b
     Examples:

@@ -1,0 +1,97 @@
+"""`receipts extract`: reads files here and now, without broker and database."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from receipt_cli.output import CommandError, ExitCode, emit
+from receipt_contract.errors import OutageError
+from receipt_operator import discovery
+from receipt_runtime.settings import read
+from receipt_worker.consume import check_engine
+from receipt_worker.extract import FAILED, ExtractedFile, extract_files
+from receipt_worker.settings import ReadingSettings
+
+
+def run(paths: Sequence[Path], *, as_table: bool) -> ExitCode:
+    """Answer for every file, in order; fails when not one could be read."""
+    settings = read(ReadingSettings)
+    check_engine(settings)
+    found = list(_expand(paths))
+    answers = extract_files(found, settings, today=datetime.now(UTC).date())
+    write = _write_table if as_table else _write_json
+    read_one = write(_counted(answers, total=len(found)))
+    return ExitCode.DONE if read_one else ExitCode.FAILED
+
+
+def _expand(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield files as given, and the receipts below folders."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        try:
+            yield from (path / reference for reference in discovery.walk(path))
+        except OutageError as error:
+            raise CommandError(f"{path}: an empty or unreadable folder.") from error
+
+
+def _counted(answers: Iterable[ExtractedFile], *, total: int) -> Iterator[ExtractedFile]:
+    """Show how far it is, to people only."""
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=total)
+        for answer in answers:
+            progress.advance(task)
+            yield answer
+
+
+def _write_json(answers: Iterable[ExtractedFile]) -> bool:
+    """Write each answer as it comes; say whether any file could be read."""
+    read_one = False
+    for answer in answers:
+        document = answer.document()
+        emit(document)
+        read_one = read_one or document["extraction_status"] != FAILED
+    return read_one
+
+
+def _write_table(answers: Iterable[ExtractedFile]) -> bool:
+    """Write one table; say whether any file could be read."""
+    documents = [answer.document() for answer in answers]
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for title in ("file", "merchant", "date", "total", "card", "status", "why"):
+        table.add_column(title, justify="right" if title == "total" else "left", overflow="fold")
+    common = _common_folder([document["file"] for document in documents])
+    for document in documents:
+        table.add_row(document["file"].removeprefix(common), *_cells(document))
+    Console(file=sys.stdout).print(table)
+    return any(document["extraction_status"] != FAILED for document in documents)
+
+
+def _cells(document: Mapping[str, Any]) -> tuple[str, ...]:
+    amount = " ".join(filter(None, (document["total"], document["currency"])))
+    return (
+        document["merchant_name"] or "-",
+        document["transaction_date"] or "-",
+        amount or "-",
+        document["card_last4"] or "-",
+        document["extraction_status"],
+        document["error"] or ", ".join(document["review_reasons"]),
+    )
+
+
+def _common_folder(names: Sequence[str]) -> str:
+    """Return the folder all names begin with, which would only make the table wide."""
+    try:
+        common = os.path.commonpath([os.path.dirname(name) for name in names])  # noqa: PTH120 - text
+    except ValueError:  # absolute and relative names, or none
+        return ""
+    return common and f"{common}/"

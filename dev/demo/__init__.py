@@ -1,0 +1,1 @@
+"""`make demo`: the whole product on this machine, watched from apply to the saved receipts."""

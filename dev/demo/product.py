@@ -1,0 +1,145 @@
+"""Our own programs on the demo's services: one operator, two workers, one collector.
+
+They are started anew each time, so that they run the code as it is now; services are reused.
+"""
+
+import os
+import random
+import shutil
+import sys
+import urllib.request
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from dev import folders, ports, postgres, samples
+from dev.daemon import Command, Daemon
+from dev.demo import shell
+from dev.stack import Stack
+
+NAMESPACE = "receipts"
+CLUSTER = "demo"
+WORKERS = ("worker-1", "worker-2")
+READY_SECONDS = 60.0
+
+CRDS = folders.CHECKOUT / "crds"
+
+
+class Product:
+    """The product's places and programs below the demo's folder."""
+
+    def __init__(self, stack: Stack) -> None:
+        """Nothing is made or started yet."""
+        self._stack = stack
+        self._cluster = stack.cluster
+        folder = stack.folder / "product"
+        self.root = folder / "receipts"
+        self.cache = folder / "ocr-cache"
+        self.manifests = folder / "manifests"
+        self.environment_file = folder / "demo.env"
+        self._urls: dict[str, str] = {}  # of our programs' health servers
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a person at the command line needs to look further."""
+        return {
+            "KUBECONFIG": str(self._cluster.kubeconfig()),
+            "RABBITMQ_URL": self._stack.rabbitmq.url(NAMESPACE),
+            "DATABASE_URL": self._stack.postgres.url(NAMESPACE),
+            "RECEIPT_SOURCE_ROOT": str(self.root),
+            "HOME_BUDGET_OCR_CACHE": str(self.cache),
+        }
+
+    def prepare(self) -> None:
+        """Make folders, virtual host, database, queues, definitions and the namespace."""
+        for folder in (self.root, self.cache, self.manifests):
+            folder.mkdir(parents=True, exist_ok=True)
+        for sample in samples.SAMPLES:
+            target = self.root / sample.reference
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(samples.FOLDER / sample.reference, target)
+        self._stack.rabbitmq.api.create_vhost(NAMESPACE)
+        postgres.ensure_database(self._stack.postgres.url(), NAMESPACE)
+        self._write_environment()
+        shell.ledger(self.environment, "database", "setup")
+        shell.ledger(self.environment, "topology", "declare")
+        shell.kubectl(self._cluster, "apply", "--filename", str(CRDS))
+        self._cluster.kubectl(
+            "wait", "--for=condition=Established", "--timeout=60s", "--filename", str(CRDS)
+        )
+        self._make_namespace()
+
+    def start(self) -> None:
+        """Start our programs and wait until each says that it is ready."""
+        common = self.environment
+        operator = {
+            "KUBECONFIG": str(self._cluster.operator_kubeconfig(NAMESPACE)),
+            "RECEIPTS_CLUSTER": CLUSTER,
+            "RECEIPTS_NAMESPACES": NAMESPACE,
+            "RECEIPTS_MISSING_GRACE_SECONDS": "2",  # no network volume here shows files late
+        }
+        programs = {
+            "operator": ("receipt_operator", {**common, **operator}),
+            "collector": ("receipt_collector", common),
+            **dict.fromkeys(WORKERS, ("receipt_worker", common)),
+        }
+        with ThreadPoolExecutor() as pool:  # each start is mostly waiting
+            starts = {name: pool.submit(self._start, name, *programs[name]) for name in programs}
+        self._urls = {name: start.result() for name, start in starts.items()}
+
+    def sent(self) -> int:
+        """Count the work messages that the broker confirmed to the running operator."""
+        text = _get(f"{self._urls['operator']}/metrics")
+        wanted = 'receipts_published_total{outcome="published",publisher="operator"} '
+        lines = (line for line in text.splitlines() if line.startswith(wanted))
+        return int(float(next(lines, "0").rpartition(" ")[2]))
+
+    def logs(self) -> list[Path]:
+        """Return the logs of our programs, the operator's first."""
+        return [self._daemon(name).log for name in ("operator", *WORKERS, "collector")]
+
+    def _daemon(self, name: str) -> Daemon:
+        return self._stack.daemon(name)
+
+    def _start(self, name: str, module: str, settings: Mapping[str, str]) -> str:
+        """Start one program; returns the address of its health server."""
+        [port] = ports.choose(1, random=random.SystemRandom())
+        url = f"http://127.0.0.1:{port}"
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ.get("HOME", "/"),
+            "HEALTH_PORT": str(port),
+            **settings,
+        }
+        daemon = self._daemon(name)
+        daemon.stop()
+        daemon.start(
+            Command(argv=[sys.executable, "-m", module], env=environment),
+            is_ready=lambda: _is_ready(url),
+            ready_seconds=READY_SECONDS,
+        )
+        return url
+
+    def _make_namespace(self) -> None:
+        found = self._cluster.kubectl("get", "namespace", NAMESPACE, "--ignore-not-found")
+        if not found:
+            self._cluster.kubectl("create", "namespace", NAMESPACE)
+
+    def _write_environment(self) -> None:
+        """Write a file to be sourced; it holds passwords, so it is ours alone."""
+        lines = [f"export {name}={value!r}\n" for name, value in self.environment.items()]
+        self.environment_file.touch(mode=0o600)
+        self.environment_file.write_text("".join(lines), encoding="utf-8")
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return _get(f"{url}/readyz").strip() == "ok"
+    except OSError:
+        return False
+
+
+def _get(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - an address of ours
+        text: str = answer.read().decode()
+        return text
