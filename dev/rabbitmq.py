@@ -35,6 +35,7 @@ class RabbitMQ(Service):
     """One node with one administrator and the management API; tests get a virtual host each."""
 
     title = "RabbitMQ"
+    program = "rabbitmq"
     port_names = ("amqp", "api", "distribution", "epmd")
 
     def __init__(self, folder: Path) -> None:
@@ -42,7 +43,6 @@ class RabbitMQ(Service):
         self._account = "rabbitmq" if os.getuid() == 0 else None
         self._home = folder / "server"
         self._epmd = Daemon(folder, "epmd")
-        self._daemon = Daemon(folder, "rabbitmq")
 
     def url(self, vhost: str = "/") -> str:
         """Return the AMQP URL of one virtual host, credentials included."""
@@ -64,7 +64,7 @@ class RabbitMQ(Service):
             raise NotInstalledError("RabbitMQ is not installed: run make setup")
         self._write_configuration()
         self._start_epmd()
-        self._daemon.start(
+        self.server.start(
             Command(
                 argv=[str(_SERVER)],
                 env=self._env(),
@@ -77,23 +77,14 @@ class RabbitMQ(Service):
 
     def is_healthy(self) -> bool:
         return (
-            self._daemon.is_alive()
+            self.server.is_alive()
             and ports.accepts(self.settings.ports["amqp"])
             and self.api.answers()
         )
 
     def stop(self) -> None:
-        self._daemon.stop()
+        super().stop()
         self._epmd.stop()
-
-    def kill(self) -> None:
-        self._daemon.kill()
-
-    def pause(self) -> None:
-        self._daemon.pause()
-
-    def resume(self) -> None:
-        self._daemon.resume()
 
     def wipe(self) -> None:
         """Lose all data at once and come back empty, with the same virtual hosts.

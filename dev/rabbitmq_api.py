@@ -49,23 +49,6 @@ class ManagementApi:
         """Delete a virtual host with all queues in it; its connections are closed."""
         self._call(HTTPMethod.DELETE, f"vhosts/{quote(name, safe='')}")
 
-    def queues(self, vhost: str) -> dict[str, int]:
-        """Return each queue's messages, ready and unacknowledged, up to a few seconds old."""
-        queues = self._call(HTTPMethod.GET, f"queues/{quote(vhost, safe='')}")
-        return {queue["name"]: queue.get("messages", 0) for queue in queues}
-
-    def limit_queue(self, vhost: str, queue: str, *, messages: int) -> None:
-        """Have a queue refuse what goes beyond a few messages, as if it were full."""
-        self._call(
-            HTTPMethod.PUT,
-            f"policies/{quote(vhost, safe='')}/limit-{queue}",
-            {"pattern": f"^{queue}$", "definition": {"max-length": messages}, "apply-to": "queues"},
-        )
-
-    def unlimit_queue(self, vhost: str, queue: str) -> None:
-        """Take the limit away again."""
-        self._call(HTTPMethod.DELETE, f"policies/{quote(vhost, safe='')}/limit-{queue}")
-
     def _call(self, method: HTTPMethod, path: str, body: Mapping[str, object] | None = None) -> Any:
         request = urllib.request.Request(  # noqa: S310  # the URL is ours, always http on loopback or the tester's own
             f"{self.url}/api/{path}",

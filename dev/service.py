@@ -9,6 +9,7 @@ from random import SystemRandom
 from typing import NamedTuple
 
 from dev import folders, ports
+from dev.daemon import Daemon
 
 
 class Settings(NamedTuple):
@@ -25,10 +26,12 @@ class Service(ABC):
     """
 
     title: str  # for progress lines
+    program: str  # names the server's log and record
     port_names: tuple[str, ...]
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.server = Daemon(folder, self.program)
 
     @abstractmethod
     def start(self) -> None:
@@ -39,24 +42,24 @@ class Service(ABC):
         """Tell whether clients are served now."""
 
     @abstractmethod
-    def stop(self) -> None:
-        """End the service in its orderly way, the data kept."""
-
-    @abstractmethod
-    def kill(self) -> None:
-        """Take the service away at once, as a lost machine does, the data kept."""
-
-    @abstractmethod
-    def pause(self) -> None:
-        """Freeze the service: connections stay open and nothing answers."""
-
-    @abstractmethod
-    def resume(self) -> None:
-        """Undo `pause`."""
-
-    @abstractmethod
     def wipe(self) -> None:
         """Lose all data at once and come back empty on the same ports."""
+
+    def stop(self) -> None:
+        """End the service in its orderly way, the data kept."""
+        self.server.stop()
+
+    def kill(self) -> None:
+        """Take the service away at once, as a lost machine does, the data kept."""
+        self.server.kill()
+
+    def pause(self) -> None:
+        """Freeze the service: connections stay open and nothing answers."""
+        self.server.pause()
+
+    def resume(self) -> None:
+        """Undo `pause`."""
+        self.server.resume()
 
     @property
     def settings(self) -> Settings:

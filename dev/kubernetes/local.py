@@ -23,9 +23,10 @@ _ANSWER_SECONDS = 3
 _ENV = {"PATH": os.defpath, "LANG": "C.UTF-8"}
 
 
-class LocalCluster(Cluster, Service):
+class LocalCluster(Service, Cluster):
     """Faults strike the API server; `wipe` loses what etcd holds, as a new cluster would."""
 
+    program = "kube-apiserver"
     port_names = ("https", "etcd", "etcd_peer")
 
     def __init__(self, folder: Path) -> None:
@@ -34,48 +35,40 @@ class LocalCluster(Cluster, Service):
         self._etcd_data = folder / "etcd"
         self._certificates = folder / "certificates"
         self._etcd = Daemon(folder, "etcd")
-        self._server = Daemon(folder, "kube-apiserver")
 
     def start(self) -> None:
         if self.is_healthy():
             return
-        etcd, server = (programs.ensure(p) for p in (Program.ETCD, Program.API_SERVER))
+        etcd, api_server = (programs.ensure(p) for p in (Program.ETCD, Program.API_SERVER))
         self._prepare()
         if not self._etcd_answers():
             self._start_etcd(etcd)
-        self._server.start(
-            Command(argv=[str(server), *self._server_flags()], env=_ENV),
+        self.server.start(
+            Command(argv=[str(api_server), *self._server_flags()], env=_ENV),
             is_ready=self.is_healthy,
             ready_seconds=_READY_SECONDS,
         )
 
     def is_healthy(self) -> bool:
-        if not (self._etcd.is_alive() and self._server.is_alive()):
+        if not (self._etcd.is_alive() and self.server.is_alive()):
             return False
         paths = certificates.files(self._certificates)
         tls = ssl.create_default_context(cafile=str(paths.authority))
         tls.load_cert_chain(paths.admin_certificate, paths.admin_key)
-        server = http.client.HTTPSConnection(
+        connection = http.client.HTTPSConnection(
             "127.0.0.1", self.settings.ports["https"], timeout=_ANSWER_SECONDS, context=tls
         )
         # The namespace comes last: it is made only once the server can be written to.
-        return _answers(server, "/readyz") and _answers(server, "/api/v1/namespaces/default")
+        return _answers(connection, "/readyz") and _answers(
+            connection, "/api/v1/namespaces/default"
+        )
 
     def stop(self) -> None:
-        self._server.stop()
+        super().stop()
         self._etcd.stop()
 
-    def kill(self) -> None:
-        self._server.kill()
-
-    def pause(self) -> None:
-        self._server.pause()
-
-    def resume(self) -> None:
-        self._server.resume()
-
     def wipe(self) -> None:
-        self._server.kill()
+        self.server.kill()
         self._etcd.kill()
         service.remove_folder(self._etcd_data)
         self.start()
@@ -155,13 +148,13 @@ def _options(flags: dict[str, object]) -> list[str]:
     return [f"--{name}={value}" for name, value in flags.items()]
 
 
-def _answers(server: http.client.HTTPConnection, path: str) -> bool:
+def _answers(connection: http.client.HTTPConnection, path: str) -> bool:
     try:
-        server.request("GET", path)
-        response = server.getresponse()
+        connection.request("GET", path)
+        response = connection.getresponse()
         response.read()
     except (OSError, http.client.HTTPException):
         return False
     finally:
-        server.close()
+        connection.close()
     return response.status == http.HTTPStatus.OK
