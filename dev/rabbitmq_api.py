@@ -49,6 +49,18 @@ class ManagementApi:
         """Delete a virtual host with all queues in it; its connections are closed."""
         self._call(HTTPMethod.DELETE, f"vhosts/{quote(name, safe='')}")
 
+    def limit_queue(self, vhost: str, queue: str, *, messages: int) -> None:
+        """Have a queue refuse what goes beyond a few messages, as if it were full."""
+        self._call(
+            HTTPMethod.PUT,
+            f"policies/{quote(vhost, safe='')}/limit-{queue}",
+            {"pattern": f"^{queue}$", "definition": {"max-length": messages}, "apply-to": "queues"},
+        )
+
+    def unlimit_queue(self, vhost: str, queue: str) -> None:
+        """Take the limit away again."""
+        self._call(HTTPMethod.DELETE, f"policies/{quote(vhost, safe='')}/limit-{queue}")
+
     def _call(self, method: HTTPMethod, path: str, body: Mapping[str, object] | None = None) -> Any:
         request = urllib.request.Request(  # noqa: S310  # the URL is ours, always http on loopback or the tester's own
             f"{self.url}/api/{path}",
