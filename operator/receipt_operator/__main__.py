@@ -157,7 +157,7 @@ async def _turn(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) ->
         except (OutageError, ClusterError) as error:
             failures += 1
             _log.warning("outage", loop=name, error=type(error).__name__, sentence=str(error))
-        except Exception:
+        except Exception:  # noqa: BLE001 - the one guard of the loops: it logs and goes on
             failures += 1
             _log.exception("a round failed", loop=name)
         else:
@@ -223,7 +223,7 @@ async def _release_lease(database: Database, fence: Fence) -> None:
         _log.info("lease not given back; it expires")
 
 
-def _raise_first(ended: list[None | BaseException]) -> None:
+def _raise_first(ended: list[BaseException | None]) -> None:
     for outcome in ended:
         if isinstance(outcome, Exception):
             raise outcome

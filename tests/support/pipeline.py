@@ -1,0 +1,289 @@
+"""The three real processes on real services, for the system tests.
+
+Each process is started as a user would: our entry point and an environment. The operator logs in
+with its own Role and nothing more.
+"""
+
+import json
+import os
+import random
+import shutil
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg.rows import dict_row
+
+from dev import ports, process
+from dev.daemon import Command, Daemon
+from dev.kubernetes.cluster import Cluster
+from dev.stack import Stack
+from receipt_collector import schema
+from receipt_contract.requests import API_VERSION, Kind
+from receipt_contract.topology import WORK_SIDE
+from receipt_runtime.amqp import preflight
+from tests.support.amqp import Visitor, visiting
+
+READY_SECONDS = 60.0
+WITHIN_SECONDS = 90.0  # generous: only a test that fails waits this long
+POLL_SECONDS = 0.1
+SETTLE_SECONDS = 3.0
+
+# Long times are shortened, so that a test sees what takes an hour in life.
+FAST = {
+    "RECEIPTS_MISSING_GRACE_SECONDS": "0.5",
+    "RECEIPTS_LEASE_SECONDS": "3",
+}
+SPY = "spy"
+
+
+class Pipeline:
+    """One namespace, one virtual host, one database, one volume, and the processes on them."""
+
+    def __init__(  # noqa: PLR0913 - one resource each
+        self,
+        stack: Stack,
+        cluster: Cluster,
+        *,
+        namespace: str,
+        broker_url: str,
+        database_url: str,
+        folder: Path,
+    ) -> None:
+        """Make the roots, the schema, the topology and the operator's identity."""
+        self.cluster = cluster
+        self.namespace = namespace
+        self.broker_url = broker_url
+        self.database_url = database_url
+        self.receipts = folder / "receipts"
+        self.cache = folder / "cache"
+        self.receipts.mkdir()
+        self.cache.mkdir()
+        self._stack = stack
+        self._daemons: dict[str, Daemon] = {}
+        self._kubeconfig = cluster.operator_kubeconfig(namespace)
+        schema.setup(database_url)
+        self.declare_topology()
+
+    def declare_topology(self) -> None:
+        """Declare the topology, and a queue beside the work queue that keeps a copy of all."""
+        preflight.declare_topology(self.broker_url)
+        with visiting(self.broker_url) as visitor:
+            visitor.channel.queue_declare(SPY, durable=True)
+            visitor.channel.queue_bind(SPY, WORK_SIDE.work, WORK_SIDE.routing_key)
+
+    def start_operator(self, name: str = "operator", **settings: str) -> Daemon:
+        """Start an operator, ready once it holds the lease and the broker answers."""
+        return self._start(
+            name,
+            "receipt_operator",
+            {
+                "KUBECONFIG": str(self._kubeconfig),
+                "DATABASE_URL": self.database_url,
+                "RECEIPT_SOURCE_ROOT": str(self.receipts),
+                "HOME_BUDGET_OCR_CACHE": str(self.cache),
+                "RECEIPTS_CLUSTER": "test",
+                "RECEIPTS_NAMESPACES": self.namespace,
+                **FAST,
+                **settings,
+            },
+        )
+
+    def start_worker(self, name: str = "worker", **settings: str) -> Daemon:
+        """Start a worker with the real Tesseract."""
+        roots = {
+            "RECEIPT_SOURCE_ROOT": str(self.receipts),
+            "HOME_BUDGET_OCR_CACHE": str(self.cache),
+        }
+        return self._start(name, "receipt_worker", {**roots, **settings})
+
+    def start_collector(self, name: str = "collector", **settings: str) -> Daemon:
+        """Start a collector."""
+        return self._start(
+            name, "receipt_collector", {"DATABASE_URL": self.database_url, **settings}
+        )
+
+    def close(self) -> None:
+        """End every process that was started here."""
+        for daemon in reversed(self._daemons.values()):
+            daemon.stop()
+
+    def metrics(self, name: str) -> dict[str, float]:
+        """Read a process's metrics as {sample: value}."""
+        text = _get(f"{self._health_url(name)}/metrics")
+        pairs = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        return {sample: float(value) for sample, value in pairs}
+
+    def log(self, name: str) -> str:
+        """Return what a process has logged."""
+        return self._daemons[name].log.read_text(encoding="utf-8")
+
+    # Objects
+
+    def apply(self, kind: Kind, name: str, **spec: Any) -> None:
+        """Apply an object as `kubectl apply` does."""
+        document = {
+            "apiVersion": API_VERSION,
+            "kind": kind.value,
+            "metadata": {"name": name, "namespace": self.namespace},
+            "spec": spec,
+        }
+        self.kubectl("apply", "--filename=-", text=json.dumps(document))
+
+    def patch(self, kind: Kind, name: str, **spec: Any) -> None:
+        """Change fields of an object's spec."""
+        body = json.dumps({"spec": spec})
+        self.kubectl("patch", kind.plural, name, "--type=merge", f"--patch={body}")
+
+    def delete(self, kind: Kind, name: str) -> None:
+        """Delete an object and wait until it is gone, as kubectl does."""
+        self.kubectl("delete", kind.plural, name, "--timeout=20s")
+
+    def read(self, kind: Kind, name: str) -> dict[str, Any]:
+        """Read an object."""
+        document: dict[str, Any] = json.loads(
+            self.kubectl("get", kind.plural, name, "--output=json")
+        )
+        return document
+
+    def status(self, kind: Kind, name: str) -> dict[str, Any]:
+        """Read an object's status."""
+        status: dict[str, Any] = self.read(kind, name).get("status", {})
+        return status
+
+    def wait(
+        self,
+        kind: Kind,
+        name: str,
+        is_true: Callable[[dict[str, Any]], object],
+        *,
+        within: float = WITHIN_SECONDS,
+    ) -> dict[str, Any]:
+        """Wait for a status; fail with the last one seen and the operator's last lines."""
+        deadline = time.monotonic() + within
+        while True:
+            status = self.status(kind, name)
+            if is_true(status):
+                return status
+            if time.monotonic() > deadline:
+                logs = [process.last_lines(daemon.log) for daemon in self._daemons.values()]
+                seen = json.dumps(status, indent=1)
+                raise AssertionError("\n".join([f"last status of {name}: {seen}", *logs]))
+            time.sleep(POLL_SECONDS)
+
+    def wait_finished(
+        self, kind: Kind, name: str, *, run_id: str = "", within: float = WITHIN_SECONDS
+    ) -> dict[str, Any]:
+        """Wait until the request under a runId has finished."""
+        return self.wait(
+            kind,
+            name,
+            lambda status: holds(status, "Finished") and status["run"]["id"] == run_id,
+            within=within,
+        )
+
+    def settle(self) -> None:
+        """Let the operator look at everything a few times: for what must not happen."""
+        time.sleep(SETTLE_SECONDS)
+
+    def kubectl(self, *args: str, text: str = "") -> str:
+        """Run kubectl as administrator in our namespace."""
+        return self.cluster.kubectl("--namespace", self.namespace, *args, text=text)
+
+    # Broker and database
+
+    def published(self) -> int:
+        """Count the work messages published since the topology was declared."""
+        with visiting(self.broker_url) as visitor:
+            return visitor.ready(SPY)
+
+    def visit(self, look: Callable[[Visitor], Any]) -> Any:
+        """Look at the broker for a moment."""
+        with visiting(self.broker_url) as visitor:
+            return look(visitor)
+
+    def rows(self, query: str, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Ask the database."""
+        with psycopg.connect(self.database_url, row_factory=dict_row) as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def execute(self, statement: str) -> None:
+        """Change the database, as a disaster would."""
+        with psycopg.connect(self.database_url) as connection:
+            connection.execute(statement)
+
+    def _start(self, name: str, module: str, settings: Mapping[str, str]) -> Daemon:
+        [port] = ports.choose(1, random=random.SystemRandom())
+        daemon = self._stack.daemon(f"{self.namespace}-{name}")
+        self._daemons[name] = daemon
+        path = daemon.log.with_suffix(".port")
+        path.write_text(str(port), encoding="ascii")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ.get("HOME", "/"),
+            "RABBITMQ_URL": self.broker_url,
+            "HEALTH_PORT": str(port),
+            **settings,
+        }
+        daemon.start(
+            Command(argv=[sys.executable, "-m", module], env=environment),
+            is_ready=lambda: is_ready(f"http://127.0.0.1:{port}/readyz"),
+            ready_seconds=READY_SECONDS,
+        )
+        return daemon
+
+    def _health_url(self, name: str) -> str:
+        path = self._daemons[name].log.with_suffix(".port")
+        return f"http://127.0.0.1:{path.read_text(encoding='ascii')}"
+
+
+def holds(status: Mapping[str, Any], condition: str) -> bool:
+    """Whether a condition is True."""
+    return condition_of(status, condition).get("status") == "True"
+
+
+def condition_of(status: Mapping[str, Any], condition: str) -> dict[str, Any]:
+    """Return a condition; empty when it is absent."""
+    for one in status.get("conditions", ()):
+        if one["type"] == condition:
+            return dict(one)
+    return {}
+
+
+def is_ready(url: str) -> bool:
+    """Whether a process says it is ready."""
+    try:
+        return _get(url).strip() == "ok"
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def vhost_of(url: str) -> str:
+    """Return the virtual host of a broker URL."""
+    return urlsplit(url).path.removeprefix("/")
+
+
+def move_away(folder: Path) -> Path:
+    """Take a volume away, as a lost mount does: an empty folder stands in its place."""
+    aside = folder.with_name(f"{folder.name}.away")
+    shutil.move(folder, aside)
+    folder.mkdir()
+    return aside
+
+
+def move_back(aside: Path, folder: Path) -> None:
+    """Bring a volume back."""
+    folder.rmdir()
+    shutil.move(aside, folder)
+
+
+def _get(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own loopback address
+        text: str = answer.read().decode()
+        return text
