@@ -21,7 +21,11 @@ from receipt_worker.extraction.totals import TotalFound
 
 T = TypeVar("T")
 
-AGREEING = 2  # readings that must give the same date, unless it was given by a text layer
+# Readings that must give the same date, unless a text layer gave it. One engine repeats its
+# mistakes: two of its readings are enough only where it had no doubt.
+AGREEING = 3
+AGREEING_CLEARLY = 2
+CLEAR = 90.0  # confidence of every word of the date
 
 # Shares of confidence: what is proven, not how sure an engine felt.
 _TOTAL_SHARE, _DATE_SHARE = Decimal("0.5"), Decimal("0.3")
@@ -177,14 +181,20 @@ def _date_reasons(readings: Sequence[RoundReading], day: DateFound | None) -> se
     every: set[date] = set().union(*(reading.findings.days for reading in readings))
     if day.ambiguous or every != {day.value}:
         reasons.add(ReviewReason.DATE_AMBIGUOUS)
-    agreeing = [
-        reading
-        for reading in readings
-        if reading.findings.day is not None and reading.findings.day.value == day.value
-    ]
-    if len(agreeing) < AGREEING and not any(reading.given for reading in agreeing):
+    if not _date_is_agreed(readings, day):
         reasons.add(ReviewReason.PASSES_DISAGREE)
     return reasons
+
+
+def _date_is_agreed(readings: Sequence[RoundReading], day: DateFound) -> bool:
+    agreeing = [
+        (reading.given, found.confidence >= CLEAR)
+        for reading in readings
+        if (found := reading.findings.day) is not None and found.value == day.value
+    ]
+    clear = sum(is_clear for _, is_clear in agreeing)
+    given = any(is_given for is_given, _ in agreeing)
+    return given or clear >= AGREEING_CLEARLY or len(agreeing) >= AGREEING
 
 
 def _confidence(

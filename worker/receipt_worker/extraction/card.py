@@ -25,6 +25,8 @@ _MASKED = re.compile(
     rf"(?P<head>(?:\d[ \-]?){{0,8}})(?P<mask>(?:{_MASK}[ \-]?){{4,16}})(?P<tail>\d[\d \-]{{2,10}}\d)"
 )
 _LAST4 = re.compile(rf"{_MASK}[ \-]?{_MASK}[ \-]?(\d{{4}})(?!\d)")
+# Engines read rows of asterisks as x, k, e or quotes; only believed on a line about a card.
+_BLURRED_LAST4 = re.compile(r"[xXkKeE*#\u00ab\u00bb&%\s]{5,}([\dO]{4})(?![\d.,])")
 _LUHN_BASE = 9
 
 
@@ -44,9 +46,15 @@ def redact(text: str, *, about_card: bool) -> str:
     return text
 
 
-def last4(lines: Sequence[Line]) -> str | None:
+def last4(lines: Sequence[Line], vocabulary: Vocabulary) -> str | None:
     """Return the last four digits of the card, when all masked numbers agree on them."""
     found = {match[1] for line in lines for match in _LAST4.finditer(line.text)}
+    found |= {
+        match[1].replace("O", "0")
+        for line in lines
+        if has_word(line.text, vocabulary.card_words)
+        for match in _BLURRED_LAST4.finditer(line.text)
+    }
     return found.pop() if len(found) == 1 else None
 
 

@@ -17,21 +17,24 @@ _TWO_DIGIT_BASE = 2000
 _MONTHS_A_YEAR = 12
 _FAR_FUTURE_DAYS = 1  # clocks of tills run ahead of ours, and zones differ
 
-_S = r"\s?[./\-,'\u2019]\s?"  # a separator, also as it is misread
-_YEAR = r"(?P<y>\d{4}|\d{2})(?:(?!\d)|(?=\d{1,2}:\d{2}))"  # a time may be glued to the year
-_SHORT_YEAR = r"(?P<y>\d{2})(?=\d{2}\s?:\s?\d{2})"
-_PATTERNS = (
-    re.compile(rf"(?<![\d.,])(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_S}(?P<d>\d{{1,2}})(?!\d)"),
-    re.compile(rf"(?<!\d)(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_S}{_SHORT_YEAR}"),
-    re.compile(rf"(?<!\d)(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_S}{_YEAR}"),
-    re.compile(
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s./\-]*(?P<name>[^\W\d_]{{3,9}})[\s./\-,']*{_YEAR}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"(?<![^\W\d_])(?P<name>[^\W\d_]{{3,9}})[\s.\-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,.\-/']+{_YEAR}",
-        re.IGNORECASE,
-    ),
+# A separator; the second is the same, or a comma for a point, as they are misread.
+_S = r"\s?(?P<s>[./\-'\u2019,])\s?"
+_AGAIN = r"\s?(?:(?P=s)|[.,])\s?"
+_END = r"(?!\d|\s?[/\-]\s?\d)"
+_LONG_YEAR = rf"(?P<y>(?:19|20)\d\d)(?:{_END}|(?=\d{{1,2}}\s?:\s?\d\d))"  # a time may be glued on
+_SHORT_YEAR = rf"(?P<y>\d\d)(?:{_END}|(?=\d\d\s?:\s?\d\d))"
+_START = r"(?<![\d.,/])"
+_NAME = r"(?P<name>[^\W\d_]{3,9})"
+_PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for year in (_LONG_YEAR, _SHORT_YEAR)
+    for pattern in (
+        rf"{_START}(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_AGAIN}{year}",
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s./\-]*{_NAME}[\s./\-,']*{year}",
+        rf"(?<![^\W\d_]){_NAME}[\s.\-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,.\-/']+{year}",
+    )
+) + (
+    re.compile(rf"{_START}(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_AGAIN}(?P<d>\d{{1,2}})(?!\d)"),
 )
 _TIME = re.compile(
     r"(?<![\d:])(?P<h>[01]?\d|2[0-3])\s?[:;]\s?(?P<m>[0-5]\d)(?:\s?[:;.]\s?(?P<s>[0-5]\d))?(?!\d)"
@@ -41,12 +44,16 @@ _TIME = re.compile(
 
 @dataclass(frozen=True)
 class DateFound:
-    """One printed date; `ambiguous` when day and month could change places."""
+    """One printed date; `ambiguous` when day and month could change places.
+
+    `confidence` (0..100) is that of its worst word.
+    """
 
     value: date
     raw: str
     ambiguous: bool
     labelled: bool
+    confidence: float
     line: Line
 
 
@@ -67,11 +74,13 @@ def dates(
         labelled = has_word(f"{before} {line.text}", vocabulary.date_labels) or bool(
             times(line.text)
         )
-        for value, raw, ambiguous in _readings(line.text, vocabulary, order=order):
+        for value, span, ambiguous in _readings(line.text, vocabulary, order=order):
             if (today - value).days + _FAR_FUTURE_DAYS >= 0 and (
                 today.year - value.year <= oldest_years
             ):
-                found.append(DateFound(value, raw, ambiguous, labelled, line))
+                raw = line.text[span.start : span.stop].strip()
+                confidence = line.confidence_of(span)
+                found.append(DateFound(value, raw, ambiguous, labelled, confidence, line))
     return tuple(found)
 
 
@@ -93,7 +102,7 @@ def times(text: str) -> tuple[time, ...]:
 
 def _readings(
     text: str, vocabulary: Vocabulary, *, order: DateOrder
-) -> Iterator[tuple[date, str, bool]]:
+) -> Iterator[tuple[date, range, bool]]:
     taken: list[range] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(repaired(text)):
@@ -102,7 +111,7 @@ def _readings(
             reading = _reading(match, vocabulary, order=order)
             if reading is not None:
                 taken.append(range(match.start(), match.end()))
-                yield reading[0], match[0].strip(), reading[1]
+                yield reading[0], taken[-1], reading[1]
 
 
 def _reading(
@@ -125,14 +134,11 @@ def _numeric(
     both_possible = max(first, second) <= _MONTHS_A_YEAR and first != second
     day_first_value = _day(year, second, first)
     month_first_value = _day(year, first, second)
-    wanted, other = (
-        (month_first_value, day_first_value)
-        if month_first
-        else (day_first_value, month_first_value)
-    )
-    value = wanted or other
-    unknown = order is DateOrder.UNKNOWN and not dotted
-    return (value, both_possible and unknown) if value else None
+    if order is DateOrder.UNKNOWN and not dotted:
+        value = day_first_value or month_first_value
+        return (value, both_possible) if value else None
+    value = month_first_value if month_first else day_first_value
+    return (value, False) if value else None
 
 
 def _year(digits: str) -> int:

@@ -13,7 +13,7 @@ LEAST_LETTERS = 2
 _ENDS_ITEMS = {Role.TOTAL, Role.SUBTOTAL, Role.PAID}
 _NOT_ITEMS = {Role.TAX, Role.CHANGE, Role.ROUNDING, Role.NONE}
 _QUANTITY = re.compile(
-    r"(?<![\d.,])(?P<count>\d{1,3}(?:[.,]\d{1,3})?)\s*(?:x|X|\*|@|stk|pcs|kg)\s?", re.IGNORECASE
+    r"^(?P<count>\d{1,3}(?:[.,]\d{1,3})?)\s*(?:x|\*|@|stk|pcs)(?!\w)\s*", re.IGNORECASE
 )
 _CODE = re.compile(r"^\W*\d{3,14}\W*\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
@@ -65,7 +65,7 @@ def _item(row: Row, name: str) -> Item:
 
 
 def _name(row: Row) -> str:
-    return _tidy(row.line.text[: row.amounts[0].start])
+    return _tidy(row.line.text[: row.amounts[-1].start])
 
 
 def _tidy(text: str) -> str:

@@ -60,6 +60,16 @@ class Line:
         total = sum(word.confidence * len(word.text) for word in self.words)
         return round(total / weight, 3) if weight else 0.0
 
+    def confidence_of(self, span: range) -> float:
+        """Confidence of the worst word that has a letter in this part of the text."""
+        worst, start = 100.0, 0
+        for word in self.words:
+            end = start + len(word.text)
+            if start < span.stop and end > span.start:
+                worst = min(worst, word.confidence)
+            start = end + 1
+        return worst
+
     @property
     def box(self) -> Box:
         """The smallest box around all words."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from receipt_worker.extraction import money
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
 
@@ -52,6 +53,8 @@ def _score(text: str, name: str, *, place: int, vocabulary: Vocabulary) -> int:
         score -= 14
     if digits > letters or digits > 8:  # noqa: PLR2004 - a phone or a registration
         score -= 12
+    if money.amounts(text):
+        score -= 14
     if letters < 6:  # noqa: PLR2004 - logos read as scraps
         score -= 4
     return score

@@ -83,7 +83,7 @@ def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions
         totals=totals.totals(rows, found_items, vocabulary),
         currency=_currency(lines, vocabulary, country),
         country=country.code if country else None,
-        card_last4=card.last4(lines),
+        card_last4=card.last4(lines, vocabulary),
         payment_method=_payment_method(rows),
         receipt_number=_receipt_number(lines),
         items=found_items,

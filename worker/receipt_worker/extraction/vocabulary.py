@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 SHORT_PHRASE = 4  # letters up to which a phrase must be whole words, not part of a longer one
-FUZZY_WORD = 5  # letters from which a word may be misread by one letter
+FUZZY_WORD = 4  # letters from which a word may be misread by one letter
 
 _ZERO_IN_WORD = re.compile(r"(?<=[A-Za-z])0(?=[A-Za-z])")
 _NOT_LETTERS = re.compile(r"[^a-z]+")
@@ -106,14 +106,15 @@ def load(languages: tuple[str, ...] = ("en", "de")) -> Vocabulary:
 
 
 def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
-    """Role of the longest phrase found in a label, None when there is none."""
+    """Role of the longest phrase in a label, misread ones only when none is read exactly."""
     words = plain(_ZERO_IN_WORD.sub("o", label)).split()
     squeezed = "".join(words)
     if not squeezed:
         return None
-    for phrase, role in vocabulary.phrases:
-        if _contains(phrase, words=words, squeezed=squeezed):
-            return role
+    for holds in (_holds, _nearly_holds):
+        for phrase, role in vocabulary.phrases:
+            if holds(phrase, words, squeezed):
+                return role
     return None
 
 
@@ -123,10 +124,18 @@ def has_word(text: str, words: Iterable[str]) -> bool:
     return any(f" {word} " in padded for word in words)
 
 
-def _contains(phrase: str, *, words: list[str], squeezed: str) -> bool:
+def _holds(phrase: str, words: list[str], squeezed: str) -> bool:
+    """Say whether a phrase stands there exactly; a long one also glued to others."""
+    if len(phrase) > SHORT_PHRASE:
+        return phrase.replace(" ", "") in squeezed
+    return f" {phrase} " in f" {' '.join(words)} "
+
+
+def _nearly_holds(phrase: str, words: list[str], squeezed: str) -> bool:
+    """Say whether a phrase stands there with one letter wrong in each of its words."""
+    if len(phrase) > len(squeezed) + 1 + phrase.count(" "):
+        return False
     parts = phrase.split()
-    if len(phrase) > SHORT_PHRASE and phrase.replace(" ", "") in squeezed:
-        return True
     return any(
         all(map(_alike, parts, words[start : start + len(parts)]))
         for start in range(len(words) - len(parts) + 1)
@@ -139,6 +148,8 @@ def _alike(wanted: str, read: str) -> bool:
         return True
     if len(wanted) < FUZZY_WORD or abs(len(wanted) - len(read)) > 1:
         return False
+    if len(wanted) == FUZZY_WORD and wanted[0] != read[:1]:
+        return False  # cash and wash: in short words one letter is much
     start = next(
         (at for at, (a, b) in enumerate(zip(wanted, read, strict=False)) if a != b),
         min(len(wanted), len(read)),
