@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import pika
@@ -97,8 +98,7 @@ class Link:
         """Drop the connection and start anew; from the link's thread only."""
         self._problem = self._problem or OutageError(Reason.BROKER_UNAVAILABLE)
         self._tenant.lost()
-        if self._connection is not None and self._connection.is_open:
-            self._connection.close()
+        self._close_connection()
 
     def declare_again(self) -> None:
         """Declare the topology beside the running channel; from the link's thread only."""
@@ -114,11 +114,16 @@ class Link:
             try:
                 self._loop.start()
             except Exception as error:  # noqa: BLE001 - the thread must outlive a bug in the library
-                self._failures += 1
-                _log.error("broker connection failed", link=self._name, failure=logs.trail(error))
-                time.sleep(backoff.pause(self._failures))
+                self._recover(error)
             self._tenant.lost()
             self._close_loop()
+
+    def _recover(self, error: Exception) -> None:
+        """Wait before the next loop; closing a connection that is still opening ends here too."""
+        if not self._closing:
+            self._failures += 1
+            _log.error("broker connection failed", link=self._name, failure=logs.trail(error))
+            time.sleep(backoff.pause(self._failures))
 
     def _open_loop(self) -> None:
         with self._loop_lock:
@@ -144,10 +149,21 @@ class Link:
         self._closing = True
         if self._connection is None or self._connection.is_closed:
             self._loop.stop()
+        else:
+            self._close_connection()
+
+    def _close_connection(self) -> None:
+        closing = self._connection
+        if closing is None or closing.is_closed:
             return
-        self._loop.call_later(CLOSE_SECONDS, self._loop.stop)
-        if not self._connection.is_closing:
-            self._connection.close()
+        self._loop.call_later(CLOSE_SECONDS, partial(self._drop, closing))
+        if not closing.is_closing:
+            closing.close()
+
+    def _drop(self, closing: Any) -> None:
+        """Give up on a broker that does not answer the closing."""
+        if not closing.is_closed:
+            closing._terminate_stream(None)  # noqa: SLF001 - there is no public way
 
     def _connect(self) -> None:
         self._connection = pika.SelectConnection(

@@ -43,8 +43,9 @@ def desk(url: str, publisher: Publisher) -> Desk:
 
 
 @pytest.fixture
-def server(rabbitmq_server: RabbitMQ) -> Iterator[RabbitMQ]:
-    """Give a broker to strike; it runs again at the end."""
+def server(rabbitmq_server: RabbitMQ, url: str) -> Iterator[RabbitMQ]:
+    """Give a broker to strike; it runs again before the test's virtual host is taken away."""
+    assert rabbitmq_server.url().rpartition("/")[0] == url.rpartition("/")[0]
     yield rabbitmq_server
     rabbitmq_server.resume()
     rabbitmq_server.start()
