@@ -56,6 +56,7 @@ clean: ## End the demo and remove the virtual environment and every cache of thi
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/it" if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m dev.packages
 	@echo "making the virtual environment …" >&2
 	@$(PYTHON) -m venv $(VENV)

@@ -23,6 +23,13 @@ from dev.stack import Stack
 
 _PATIENCE_SECONDS = 60
 
+_START_POSTGRES = """
+import sys
+from dev.stack import Stack
+stack = Stack(sys.argv[1])
+stack.start(stack.postgres)
+"""
+
 # A session that starts PostgreSQL and one program of its own, says so, and waits to be struck.
 _SESSION = """
 import os, subprocess, sys, time
@@ -210,6 +217,24 @@ def test_a_healthy_stack_is_used_again_and_a_dead_service_of_it_is_repaired() ->
     assert reused == began
     assert repaired > began
     assert not stack.folder.exists()
+
+
+def test_two_commands_that_start_a_stack_at_once_start_one_server() -> None:
+    name = f"at-once-{os.getpid()}"
+    starts = [sys.executable, "-c", _START_POSTGRES, name]
+    try:
+        commands = [
+            subprocess.Popen(starts, cwd=folders.CHECKOUT, stderr=subprocess.PIPE, text=True)
+            for _ in range(2)
+        ]
+        said = "".join(command.communicate()[1] for command in commands)
+        found = daemon.recorded(Stack(name).folder)
+
+        assert [command.returncode for command in commands] == [0, 0]
+        assert said.count("starting PostgreSQL …") == 1
+        assert [one.name for one in found] == ["postgres"]
+    finally:
+        Stack(name).down()
 
 
 @pytest.mark.parametrize(
