@@ -84,15 +84,19 @@ class Database:
         if self._connection is None:
             self._connection = connect(self._dsn)
         try:
-            with translated(), self._connection.transaction():
-                self._connection.execute(_TIMEOUTS)
-                result = work(self._connection)
-            if self._connection.closed:  # the driver leaves such a block without a word
-                raise OutageError(Reason.DATABASE_UNAVAILABLE)
-            return result  # noqa: TRY300 - after the check that raises
+            return _in_transaction(self._connection, work)
         except OutageError:
             self.close()
             raise
+
+
+def _in_transaction(connection: Connection, work: Callable[[Connection], Result]) -> Result:
+    with translated(), connection.transaction():
+        connection.execute(_TIMEOUTS)
+        result = work(connection)
+    if connection.closed:  # the driver leaves such a block without a word
+        raise OutageError(Reason.DATABASE_UNAVAILABLE)
+    return result
 
 
 def connect(dsn: str) -> Connection:
