@@ -2,7 +2,7 @@
 
 import typer
 
-from receipt_cli.commands import caches, care, database, receipts
+from receipt_cli.commands import caches, care, database, receipts, records
 
 app = typer.Typer(
     name="ledger",
@@ -18,6 +18,8 @@ nothing. Addresses of broker and database come from RABBITMQ_URL and DATABASE_UR
 )
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(caches.app, name="ocr-cache")
+app.add_typer(records.requests_app, name="requests")
+app.add_typer(records.dead_app, name="dead")
 app.add_typer(database.app, name="database")
 app.add_typer(care.topology_app, name="topology")
 app.command()(care.doctor)

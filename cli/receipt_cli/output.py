@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from enum import IntEnum
 from typing import Any, TextIO
 
@@ -21,7 +22,7 @@ class CommandError(Exception):
 
 def emit(document: Mapping[str, Any]) -> None:
     """Write one JSON line, keys sorted."""
-    _write(sys.stdout, json.dumps(document, sort_keys=True, ensure_ascii=False))
+    _write(sys.stdout, json.dumps(document, sort_keys=True, ensure_ascii=False, default=_plain))
 
 
 def emit_text(line: str) -> None:
@@ -32,6 +33,13 @@ def emit_text(line: str) -> None:
 def say(sentence: str) -> None:
     """Tell a person something."""
     _write(sys.stderr, sentence)
+
+
+def _plain(value: object) -> str:
+    """Write a moment as ISO 8601; nothing else that is no JSON is ours to print."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    raise TypeError(type(value).__name__)
 
 
 def _write(stream: TextIO, line: str) -> None:

@@ -169,7 +169,7 @@ def show(reference: options.Reference, db_dsn: options.Dsn) -> None:
     """
     from receipt_cli import show as flow
 
-    raise typer.Exit(flow.one(db_dsn, reference))
+    raise typer.Exit(flow.receipt(db_dsn, reference))
 
 
 @app.command()
@@ -190,4 +190,4 @@ def export(
     """
     from receipt_cli import show as flow
 
-    raise typer.Exit(flow.every(db_dsn, prefix))
+    raise typer.Exit(flow.receipts(db_dsn, prefix))

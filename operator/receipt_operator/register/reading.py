@@ -17,6 +17,14 @@ CONNECT_SECONDS = 5
 
 Reader = Connection[DictRow]
 
+# Our tables are not there, are another version's, or are not for this user.
+_NOT_SET_UP = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.InvalidSchemaName,
+    psycopg.errors.InsufficientPrivilege,
+)
+
 
 class ReadingError(Exception):
     """The database cannot be read for a reason that waiting does not cure; the text says which."""
@@ -44,8 +52,8 @@ def reader(dsn: str) -> Iterator[Reader]:
             connection.execute("SET default_transaction_read_only = on")
             connection.execute("SET TIME ZONE 'UTC'")
             yield connection
-    except psycopg.ProgrammingError as error:  # no such table, or no right to it
+    except _NOT_SET_UP as error:
         sentence = "The database is not set up for this user: run `ledger database setup`."
         raise ReadingError(sentence) from error
-    except psycopg.Error as error:
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise OutageError(Reason.DATABASE_UNAVAILABLE) from error

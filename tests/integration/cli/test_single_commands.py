@@ -1,6 +1,7 @@
 """The smaller commands with a real broker and database."""
 
 import uuid
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -190,3 +191,60 @@ def test_the_doctor_names_what_is_wrong(desk: Desk, database_admin_url: str) -> 
     assert "run `ledger database setup`" in ran.stdout
     assert "apt install tesseract-ocr-xxx" in ran.stdout
     assert "absent, unreadable or empty" in ran.stdout
+
+
+@pytest.fixture
+def asked(desk: Desk) -> Iterator[str]:
+    """Write a finished request with one done and one failed receipt into the register."""
+    request_id = str(uuid.uuid4())
+    with psycopg.connect(desk.env["DATABASE_URL"]) as connection:
+        connection.execute(
+            "INSERT INTO work.requests (request_id, cluster, namespace, kind, name, run_id,"
+            " object_uid, wish, state, total) VALUES (%s, 'c', 'n', 'CacheRebuild', 'x', 'r', 'u',"
+            ' \'{"target": {"references": ["a.png", "b.png"]}}\', \'open\', 2)',
+            [request_id],
+        )
+        connection.execute(
+            "INSERT INTO work.items (request_id, reference, state, reason) VALUES"
+            " (%(id)s, 'a.png', 'done', NULL), (%(id)s, 'b.png', 'failed', 'corrupt')",
+            {"id": request_id},
+        )
+    yield request_id
+    with psycopg.connect(desk.env["DATABASE_URL"]) as connection:
+        connection.execute("TRUNCATE work.requests CASCADE")
+
+
+def test_requests_are_listed_with_live_counts_and_shown_with_their_receipts(
+    desk: Desk, asked: str
+) -> None:
+    (listed,) = desk.run("requests", "list").lines
+    shown, item = desk.run("requests", "show", asked, "--state", "failed").lines
+
+    assert (listed["request_id"], listed["done"], listed["failed"]) == (asked, 1, 1)
+    assert shown["wish"]["target"] == {"references": ["a.png", "b.png"]}
+    assert (item["reference"], item["reason"]) == ("b.png", "corrupt")
+
+
+def test_dead_letters_are_listed_and_shown_with_the_body_a_replay_sends(desk: Desk) -> None:
+    failure_id = str(uuid.uuid4())
+    with psycopg.connect(desk.env["DATABASE_URL"]) as connection:
+        connection.execute(
+            "INSERT INTO budget.receipt_failures (failure_id, side, reason, sentence, body,"
+            " body_sha256, body_bytes) VALUES (%s, 'receipts.v1', 'corrupt', 'Damaged.', '{}',"
+            " 'x', 2)",
+            [failure_id],
+        )
+
+    (listed,) = desk.run("dead", "list").lines
+    (shown,) = desk.run("dead", "show", failure_id).lines
+
+    assert (listed["failure_id"], listed["reason"]) == (failure_id, "corrupt")
+    assert shown["body"] == "{}"
+
+
+@pytest.mark.parametrize("command", ["requests", "dead"])
+def test_an_unknown_id_is_said_to_be_unknown(desk: Desk, command: str) -> None:
+    ran = desk.run(command, "show", BATCH)
+
+    assert (ran.code, ran.stdout) == (1, "")
+    assert "has this id" in ran.stderr
