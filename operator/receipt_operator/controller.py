@@ -197,8 +197,7 @@ class Controller:
                     await requests.adopt(connection, decision.claim, decision.frozen)
                 if decision.knobs is not None:
                     await requests.follow(connection, request_id, decision.knobs)
-                if decision.unpark:
-                    await requests.unpark(connection, request_id)
+                await requests.unpark(connection, decision.unpark)
 
     async def _show(self, wants: Mapping[ObjectKey, Wanted]) -> None:
         """Read what stands now, plan what is not planned, and write the statuses."""

@@ -5,7 +5,7 @@ unknown one can be refused, and only if its object does not already say how it e
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 
@@ -48,14 +48,18 @@ class Decision:
     claim: Claim
     frozen: Frozen | None = None  # for RECOVER and REFUSE
     knobs: Knobs | None = None  # changed mutable fields, for GO_ON
-    unpark: bool = False
+    unpark: Sequence[str] = field(default=())  # this request, and one it looks back on
     park: Sequence[str] = field(default=())  # other requests of the object
 
     @property
     def writes(self) -> bool:
         """Whether the register has to be touched at all."""
-        nothing = self.act in {Act.SHOW, Act.GO_ON} and not self.unpark and self.knobs is None
-        return not nothing or bool(self.park)
+        return (
+            self.act not in {Act.SHOW, Act.GO_ON}
+            or self.knobs is not None
+            or bool(self.park)
+            or bool(self.unpark)
+        )
 
 
 def wanted(observed: Observed, cluster: str) -> Wanted | None:
@@ -96,16 +100,24 @@ def decide(observed: Observed, want: Wanted, rows: Sequence[Request], now: datet
         and not row.parked
         and row.run_id != looked_back_on
     )
-    if known is None:
-        return _decide_unknown(observed, want, park, now)
-    if known.finished:
+    if known is not None and known.finished:
         return Decision(Act.SHOW, want.claim, park=park)
+    unpark = tuple(
+        row.request_id
+        for row in rows
+        if row.key == observed.key
+        and row.parked
+        and not row.finished
+        and (row is known or row.run_id == looked_back_on)
+    )
+    if known is None:
+        return replace(_decide_unknown(observed, want, park, now), unpark=unpark)
     latched = _latched(want.claim.knobs, known.knobs)
     return Decision(
         Act.GO_ON,
         want.claim,
         knobs=latched if latched != known.knobs else None,
-        unpark=known.parked,
+        unpark=unpark,
         park=park,
     )
 

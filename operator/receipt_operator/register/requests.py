@@ -247,15 +247,15 @@ async def park(connection: Connection, request_ids: Sequence[str]) -> None:
     )
 
 
-async def unpark(connection: Connection, request_id: str) -> None:
-    """Go on with a request that is asked for again."""
+async def unpark(connection: Connection, request_ids: Sequence[str]) -> None:
+    """Go on with requests that are asked for again."""
     await connection.execute(
         """
         UPDATE work.requests SET parked = false,
                active_since = CASE WHEN suspended THEN NULL ELSE now() END
-         WHERE request_id = %(request_id)s AND state <> 'finished' AND parked
+         WHERE request_id = ANY(%(ids)s::uuid[]) AND state <> 'finished' AND parked
         """,
-        {"request_id": request_id},
+        {"ids": list(request_ids)},
     )
 
 
