@@ -150,7 +150,7 @@ class Mirror:
                 continue
             except GoneError:
                 return
-            self._objects.put(written)
+            self._objects.renew(written)
             self._written_at[key] = time.monotonic()
             await self._notify(observed, written)
             return

@@ -31,7 +31,7 @@ class Objects:
     def __init__(self) -> None:
         """Start with nothing seen."""
         self._objects: dict[ObjectKey, Observed] = {}
-        self._seen: dict[ObjectKey, int] = {}
+        self._seen: dict[ObjectKey, int] = {}  # deleted ones stay in it until the next list
         self._moment = 0
 
     def __len__(self) -> int:
@@ -47,15 +47,23 @@ class Objects:
         return self._moment
 
     def put(self, observed: Observed) -> None:
-        """Remember an object as just seen."""
-        self._moment += 1
-        self._objects[observed.key] = observed
-        self._seen[observed.key] = self._moment
+        """Remember an object as just seen, unless a later generation of it was seen before."""
+        known = self._objects.get(observed.key)
+        if known and known.uid == observed.uid and known.generation > observed.generation:
+            return  # a watch may lag behind a list
+        self._take(observed)
+
+    def renew(self, observed: Observed) -> None:
+        """Remember what a write of ours made of an object, unless that is gone by now."""
+        known = self._objects.get(observed.key)
+        if known and known.uid == observed.uid:
+            self.put(observed)
 
     def drop(self, key: ObjectKey) -> None:
-        """Forget an object that was deleted."""
+        """Forget an object that was deleted, but not yet when that was seen."""
         self._objects.pop(key, None)
-        self._seen.pop(key, None)
+        self._moment += 1
+        self._seen[key] = self._moment
 
     def replace(
         self, kind: Kind, namespace: str, listed: Iterable[Observed], *, began: int
@@ -64,15 +72,21 @@ class Objects:
 
         What was seen after that moment is newer than the list and stays.
         """
-        here = {key for key in self._objects if (key.kind, key.namespace) == (kind, namespace)}
+        here = {key for key in self._seen if (key.kind, key.namespace) == (kind, namespace)}
         found = {observed.key: observed for observed in listed}
         for key in here - found.keys():
             if self._seen[key] <= began:
-                self.drop(key)
+                self._objects.pop(key, None)
+                del self._seen[key]
         for key, observed in found.items():
             if self._seen.get(key, 0) <= began:
-                self.put(observed)
+                self._take(observed)
         return sorted(here | found.keys())
+
+    def _take(self, observed: Observed) -> None:
+        self._moment += 1
+        self._objects[observed.key] = observed
+        self._seen[observed.key] = self._moment
 
 
 def from_document(document: Mapping[str, Any]) -> Observed:
