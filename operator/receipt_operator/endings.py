@@ -45,12 +45,7 @@ def is_due(request: Request, now: datetime, *, settle_grace_seconds: float) -> b
         return (now - request.ending_since).total_seconds() >= settle_grace_seconds
     if request.state is not RequestState.OPEN:
         return False
-    return is_dry_run(request) or request.counts.unsent + request.counts.published == 0
-
-
-def is_dry_run(request: Request) -> bool:
-    """Whether the request only counts."""
-    return bool(request.wish.get("dryRun"))
+    return request.dry_run or request.counts.unsent + request.counts.published == 0
 
 
 def reasons_for_the_rest(ending: Ending) -> dict[ItemState, Reason]:
@@ -60,9 +55,9 @@ def reasons_for_the_rest(ending: Ending) -> dict[ItemState, Reason]:
 
 def result_of(request: Request, counts: Counts) -> ConditionReason:
     """Judge a request by its final counts."""
-    if request.ending is not None and counts.failed:
+    if request.ending is not None and (counts.failed or request.accepted_at is None):
         return ENDINGS[request.ending]
-    if is_dry_run(request) and counts.known:
+    if request.dry_run and counts.known:
         return ConditionReason.DRY_RUN
     if counts.failed:
         return ConditionReason.PARTIALLY_FAILED if counts.done else ConditionReason.FAILED

@@ -42,7 +42,7 @@ async def _finish(connection: Connection, request_id: str) -> None:
     request = await requests.lock_unfinished(connection, request_id)
     if request is None:
         return
-    if endings.is_dry_run(request):
+    if request.dry_run:
         await items.skip_remaining(connection, request_id, Reason.DRY_RUN)
     if request.ending is not None:
         reasons = endings.reasons_for_the_rest(request.ending)

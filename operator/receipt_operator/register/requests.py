@@ -287,7 +287,7 @@ async def lock_publishable(connection: Connection, request_ids: Sequence[str]) -
         """
         SELECT request_id::text FROM work.requests
          WHERE request_id = ANY(%(ids)s::uuid[]) AND state = 'open' AND NOT suspended
-           AND NOT parked AND ending IS NULL
+           AND NOT parked AND ending IS NULL AND NOT wish ? 'dryRun'
          ORDER BY request_id
            FOR SHARE
         """,

@@ -133,10 +133,16 @@ class Request:
         return self.state is RequestState.FINISHED
 
     @property
+    def dry_run(self) -> bool:
+        """Whether the request only counts."""
+        return bool(self.wish.get("dryRun"))
+
+    @property
     def publishable(self) -> bool:
         """Whether new messages may be sent for it."""
         return (
             self.state is RequestState.OPEN
+            and not self.dry_run
             and not self.knobs.suspend
             and not self.parked
             and self.ending is None
