@@ -20,10 +20,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from receipt_contract.errors import Reason, ReceiptError
+from receipt_contract.errors import AttemptError, Reason, ReceiptError
 from receipt_runtime import logs
 from receipt_worker import reading
 from receipt_worker.document import Reading
+from receipt_worker.engines import tesseract
 from receipt_worker.extraction import vocabulary
 from receipt_worker.settings import ReadingSettings
 
@@ -57,7 +58,7 @@ ANSWERS: TypeAdapter[Answer] = TypeAdapter(Answer)
 def main() -> int:
     """Serve requests until the worker is gone."""
     worker = Connection(os.dup(sys.stdin.fileno()))
-    vocabulary.load()
+    _warm()
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
             request: Request = worker.recv()
@@ -67,6 +68,13 @@ def main() -> int:
                 break
             worker.send_bytes(answer)
     return 0
+
+
+def _warm() -> None:
+    """Do once what every child would do again."""
+    vocabulary.load()
+    with contextlib.suppress(AttemptError):  # without an engine each receipt says so
+        tesseract.version()
 
 
 def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:

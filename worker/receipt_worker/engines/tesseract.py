@@ -5,7 +5,9 @@ killing that group ends it too; files for it go to the child's own temporary fol
 """
 
 import os
+import shutil
 import signal
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,15 @@ from typing import Any
 import pytesseract
 from PIL import Image
 
-from receipt_contract.errors import AttemptError, Reason
+from receipt_contract.errors import AttemptError, OutageError, Reason, ReceiptError
 from receipt_worker.extraction.lines import Box, Word
 
 # One thread a call: parallel workers are several times faster than parallel threads in one.
 os.environ["OMP_THREAD_LIMIT"] = "1"
 
+_BROKEN = (pytesseract.TesseractNotFoundError, subprocess.SubprocessError, OSError)
+
+LEAST_FREE_BYTES = 1024 * 1024  # a table of words needs less
 WORD_LEVEL = 5  # `level` of a word row in Tesseract's table
 
 
@@ -33,7 +38,11 @@ class Tesseract:
         self._timeout = timeout
 
     def words(self, image: Image.Image, *, psm: int) -> tuple[Word, ...]:
-        """Read one image; raises AttemptError(ENGINE_FAILED, TIMEOUT or KILLED)."""
+        """Read one image.
+
+        Raises AttemptError: ENGINE_FAILED, TIMEOUT or KILLED; OutageError(NO_SPACE); OSError when
+        the image cannot be written.
+        """
         with tempfile.TemporaryDirectory(prefix="pass-") as folder:
             picture = Path(folder) / "page.ppm"
             image.save(picture)  # uncompressed: compressing costs more than it saves
@@ -50,19 +59,29 @@ class Tesseract:
             )
         except pytesseract.TesseractError as error:
             killed = error.status == -signal.SIGKILL
-            raise AttemptError(Reason.KILLED if killed else Reason.ENGINE_FAILED) from error
-        except (pytesseract.TesseractNotFoundError, OSError) as error:
-            raise AttemptError(Reason.ENGINE_FAILED) from error
+            raise _failure(Reason.KILLED if killed else Reason.ENGINE_FAILED) from error
+        except _BROKEN as error:
+            raise _failure(Reason.ENGINE_FAILED) from error
         except RuntimeError as error:  # how pytesseract spells its timeout
             raise AttemptError(Reason.TIMEOUT) from error
         return table
 
 
+def _failure(reason: Reason) -> ReceiptError:
+    """Blame the disk when it is full: the program writes its table to it."""
+    if shutil.disk_usage(tempfile.gettempdir()).free < LEAST_FREE_BYTES:
+        return OutageError(Reason.NO_SPACE)
+    return AttemptError(reason)
+
+
 def version() -> str:
-    """Version of the installed program; raises AttemptError(ENGINE_FAILED) without one."""
+    """Version of the installed program; raises AttemptError(ENGINE_FAILED) without one.
+
+    Asked once, it is remembered: pytesseract would ask before each first pass of a process.
+    """
     try:
         return str(pytesseract.get_tesseract_version())
-    except (pytesseract.TesseractNotFoundError, SystemExit, OSError) as error:
+    except (*_BROKEN, SystemExit) as error:
         raise AttemptError(Reason.ENGINE_FAILED) from error
 
 
@@ -70,11 +89,7 @@ def installed_languages() -> frozenset[str]:
     """Languages with a model on this machine; raises AttemptError(ENGINE_FAILED)."""
     try:
         return frozenset(pytesseract.get_languages(config=""))
-    except (
-        pytesseract.TesseractNotFoundError,
-        pytesseract.TesseractError,
-        OSError,
-    ) as error:
+    except (*_BROKEN, pytesseract.TesseractError) as error:
         raise AttemptError(Reason.ENGINE_FAILED) from error
 
 

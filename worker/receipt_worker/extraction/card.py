@@ -22,7 +22,9 @@ _RUN = re.compile(r"(?<![\d.,])[3-6]\d{14,18}(?!\d)")
 _ON_CARD_LINE = re.compile(r"(?<![\d.,])\d(?:[ \-]?\d){11,18}(?![\d.,]?\d)")
 # A number that the till masked itself: digits may stand on both sides of the mask.
 _MASKED = re.compile(
-    rf"(?P<head>(?:\d[ \-]?){{0,8}})(?P<mask>(?:{_MASK}[ \-]?){{4,16}})(?P<tail>\d[\d \-]{{2,10}}\d)"
+    r"(?P<head>(?:\d[ \-]?){0,8})"
+    rf"(?P<mask>(?:{_MASK}[ \-]?){{4,16}})"
+    r"(?P<tail>\d[\d \-]{2,10}\d)"
 )
 _LAST4 = re.compile(rf"{_MASK}[ \-]?{_MASK}[ \-]?(\d{{4}})(?!\d)")
 # Engines read rows of asterisks as x, k, e or quotes; only believed on a line about a card.

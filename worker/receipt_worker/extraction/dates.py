@@ -25,17 +25,17 @@ _LONG_YEAR = rf"(?P<y>(?:19|20)\d\d)(?:{_END}|(?=\d{{1,2}}\s?:\s?\d\d))"  # a ti
 _SHORT_YEAR = rf"(?P<y>\d\d)(?:{_END}|(?=\d\d\s?:\s?\d\d))"
 _START = r"(?<![\d.,/])"
 _NAME = r"(?P<name>[^\W\d_]{3,9})"
-_PATTERNS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+_YEAR_FIRST = rf"{_START}(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_AGAIN}(?P<d>\d{{1,2}})(?!\d)"
+_YEAR_LAST = tuple(
+    pattern
     for year in (_LONG_YEAR, _SHORT_YEAR)
     for pattern in (
         rf"{_START}(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_AGAIN}{year}",
         rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s./\-]*{_NAME}[\s./\-,']*{year}",
         rf"(?<![^\W\d_]){_NAME}[\s.\-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,.\-/']+{year}",
     )
-) + (
-    re.compile(rf"{_START}(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_AGAIN}(?P<d>\d{{1,2}})(?!\d)"),
 )
+_PATTERNS = tuple(re.compile(one, re.IGNORECASE) for one in (_YEAR_FIRST, *_YEAR_LAST))
 _TIME = re.compile(
     r"(?<![\d:])(?P<h>[01]?\d|2[0-3])\s?[:;]\s?(?P<m>[0-5]\d)(?:\s?[:;.]\s?(?P<s>[0-5]\d))?(?!\d)"
     r"\s?(?P<half>[AaPp]\.?[Mm])?"
@@ -65,7 +65,7 @@ def dates(
     today: date,
     oldest_years: int,
 ) -> tuple[DateFound, ...]:
-    """Every plausible date of a purchase; lines about expiry, due dates and the like are left out."""
+    """Find every plausible date of a purchase; lines about expiry and the like are left out."""
     found = []
     for position, line in enumerate(lines):
         before = lines[position - 1].text if position else ""

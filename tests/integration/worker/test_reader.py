@@ -1,0 +1,264 @@
+"""The reading process: what a receipt can do to it, and that nothing of it stays behind."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from dev import paper
+from receipt_contract.errors import AttemptError, OutageError, PermanentError, Reason
+from receipt_worker import workspace
+from receipt_worker.reader import Reader
+from receipt_worker.settings import ReadingSettings
+from tests.support.amqp import eventually
+from tests.support.receipts import small_receipt
+
+TODAY = date(2026, 3, 1)
+NOISE_SIDE = 3000  # pixels; Tesseract is busy with it for many seconds
+SHORT_DEADLINE = 1.5  # seconds
+LARGE_SIDE = 6300  # pixels, just within the limits
+LEAST_MEMORY = 512 * 1024 * 1024  # bytes, the least a setting may allow
+
+
+def noise() -> bytes:
+    """Return a picture that keeps an engine busy."""
+    pixels = random.Random(1).randbytes(NOISE_SIDE * NOISE_SIDE)  # noqa: S311 - a picture
+    return paper.as_png(Image.frombytes("L", (NOISE_SIDE, NOISE_SIDE), pixels))
+
+
+def settings(folder: Path, **changes: object) -> ReadingSettings:
+    """Return settings that keep page images in `folder`."""
+    return ReadingSettings.model_validate({"RECEIPT_OCR_WORK_FOLDER": folder, **changes})
+
+
+def family() -> set[int]:
+    """Return the processes below this one."""
+    below: set[int] = set()
+    parents = {
+        pid: _parent(pid) for pid in (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    }
+    found = {os.getpid()}
+    while found:
+        found = {pid for pid, parent in parents.items() if parent in found} - below
+        below |= found
+    return below
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def named(name: str) -> list[int]:
+    """Return the processes below this one that run a program of this name."""
+    return [pid for pid in family() if _name(pid) == name]
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+@contextmanager
+def trying(reader: Reader, data: bytes) -> Iterator[list[BaseException]]:
+    """Read on another thread; the list holds the failure when the block has ended."""
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            reader.read(data, today=TODAY)
+        except (AttemptError, OutageError, PermanentError) as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        yield failures
+    finally:
+        thread.join()
+
+
+def test_a_deadline_ends_the_engine_too_and_the_next_receipt_is_read(tmp_path: Path) -> None:
+    with Reader(settings(tmp_path, RECEIPT_OCR_DEADLINE=SHORT_DEADLINE)) as reader:
+        with pytest.raises(AttemptError) as failure:
+            reader.read(noise(), today=TODAY)
+
+        assert failure.value.reason is Reason.TIMEOUT
+        assert not named("tesseract")
+        assert not pictures(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "victim",
+    [
+        pytest.param("engine", id="the engine"),
+        pytest.param("child", id="the child that reads"),
+        pytest.param("warm", id="the process that forks it"),
+    ],
+)
+def test_a_killed_reader_is_a_counted_try_and_the_next_receipt_is_read(
+    tmp_path: Path, victim: str
+) -> None:
+    with Reader(settings(tmp_path)) as reader:
+        with trying(reader, noise()) as failures:
+            eventually(lambda: named("tesseract"))
+            for pid in victims(victim):
+                os.kill(pid, signal.SIGKILL)
+
+        assert [failure.reason for failure in failures] == [Reason.KILLED]  # type: ignore[attr-defined]
+        assert reader.read(small_receipt().content, today=TODAY).extraction.total is not None
+
+
+def test_too_little_memory_is_a_counted_try(tmp_path: Path) -> None:
+    large = paper.as_png(Image.new("RGBA", (LARGE_SIDE, LARGE_SIDE), "white"))
+    with (
+        Reader(settings(tmp_path, RECEIPT_OCR_MEMORY=LEAST_MEMORY)) as reader,
+        pytest.raises(AttemptError) as failure,
+    ):
+        reader.read(large, today=TODAY)
+
+    assert failure.value.reason is Reason.KILLED
+
+
+def test_no_engine_is_a_counted_try_and_never_an_unreadable_receipt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with Reader(settings(tmp_path / "work")) as reader, pytest.raises(AttemptError) as failure:
+        reader.read(small_receipt().content, today=TODAY)
+
+    assert failure.value.reason is Reason.ENGINE_FAILED
+
+
+def test_an_unknown_language_is_a_counted_try(tmp_path: Path) -> None:
+    with (
+        Reader(settings(tmp_path, RECEIPT_OCR_LANGUAGES="xyz")) as reader,
+        pytest.raises(AttemptError) as failure,
+    ):
+        reader.read(small_receipt().content, today=TODAY)
+
+    assert failure.value.reason is Reason.ENGINE_FAILED
+
+
+@pytest.mark.parametrize(
+    "free_bytes",
+    [
+        pytest.param(20_000, id="too small for the picture"),
+        pytest.param(200_000, id="too small for the engine's table"),
+    ],
+)
+def test_a_full_work_folder_is_an_outage(tmp_path: Path, free_bytes: int) -> None:
+    with (
+        full_disk(tmp_path, free_bytes),
+        Reader(settings(tmp_path)) as reader,
+        pytest.raises(OutageError) as failure,
+    ):
+        reader.read(small_receipt().content, today=TODAY)
+
+    assert failure.value.reason is Reason.NO_SPACE
+
+
+def test_a_reader_leaves_no_file_and_no_process(tmp_path: Path) -> None:
+    with Reader(settings(tmp_path)) as reader:
+        reader.read(small_receipt().content, today=TODAY)
+
+    assert not list(tmp_path.iterdir())
+    assert not reading_processes()
+
+
+def test_the_next_start_sweeps_what_a_killed_worker_left(tmp_path: Path) -> None:
+    left = "import sys, os\nfrom pathlib import Path\nfrom receipt_worker import workspace\n"
+    left += "with workspace.own_folder(Path(sys.argv[1])) as f:\n"
+    left += " (f / 'page.ppm').touch(); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", left, str(tmp_path)], check=False)
+    assert list(tmp_path.glob("*/page.ppm"))
+
+    with workspace.own_folder(tmp_path) as own:
+        assert list(tmp_path.iterdir()) == [own]
+
+
+def test_a_folder_in_use_survives_another_start(tmp_path: Path) -> None:
+    with workspace.own_folder(tmp_path) as first, workspace.own_folder(tmp_path) as second:
+        assert sorted(tmp_path.iterdir()) == sorted([first, second])
+
+
+def test_a_dead_worker_takes_its_reading_along(tmp_path: Path) -> None:
+    picture = tmp_path / "noise.png"
+    picture.write_bytes(noise())
+    program = (
+        "import sys\nfrom datetime import date\nfrom pathlib import Path\n"
+        "from receipt_worker.reader import Reader\n"
+        "from receipt_worker.settings import ReadingSettings\n"
+        "with Reader(ReadingSettings()) as r:\n"
+        " r.read(Path(sys.argv[1]).read_bytes(), today=date(2026, 3, 1))\n"
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-c", program, str(picture)],
+        env={**os.environ, "RECEIPT_OCR_WORK_FOLDER": str(tmp_path / "work")},
+    )
+    eventually(lambda: named("tesseract"))
+    started = family()
+
+    worker.kill()
+    worker.wait()
+
+    eventually(lambda: not [pid for pid in started if Path(f"/proc/{pid}").exists()])
+
+
+def pictures(folder: Path) -> list[Path]:
+    """List what a reading keeps on disk."""
+    return list(folder.glob("*/read-*"))
+
+
+def victims(kind: str) -> list[int]:
+    """Return the processes of a kind."""
+    return {"engine": named("tesseract"), "child": reading_children(), "warm": reading_processes()}[
+        kind
+    ]
+
+
+def reading_processes() -> list[int]:
+    """Return the warm processes, whose children read."""
+    return [pid for pid in family() if _parent(pid) == os.getpid() and _is_reader(pid)]
+
+
+def reading_children() -> list[int]:
+    """Return the children that read."""
+    return [pid for pid in family() if _parent(pid) in reading_processes()]
+
+
+def _is_reader(pid: int) -> bool:
+    try:
+        return b"reader_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@contextmanager
+def full_disk(folder: Path, free_bytes: int) -> Iterator[None]:
+    """Mount a file system at `folder` that holds next to nothing."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small file system")
+    options = f"size={free_bytes}"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("this machine lets nobody mount a small file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)

@@ -1,0 +1,69 @@
+"""A volume with receipts and a cache, and the work that asks for them."""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from receipt_contract.work import CacheRebuildWork, ProcessWork, ReprocessWork
+from receipt_worker import cache
+from tests.support.receipts import small_receipt
+
+REFERENCE = "2024/some.png"
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Two roots, as they are mounted into a worker."""
+
+    receipts: Path
+    cache: Path
+
+    def put(self, content: bytes, reference: str = REFERENCE) -> str:
+        """Lay a file at a reference; returns its content hash."""
+        path = self.receipts / reference
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return hashlib.sha256(content).hexdigest()
+
+    def put_receipt(self, number: int = 1, reference: str = REFERENCE) -> str:
+        """Lay a small, readable receipt at a reference; returns its content hash."""
+        return self.put(small_receipt(number).content, reference)
+
+    def artifacts(self) -> list[Path]:
+        """List the artifacts."""
+        return sorted((self.cache / cache.ARTIFACTS).glob("*.json"))
+
+    def leftovers(self) -> list[Path]:
+        """List temporary files of writes that did not end."""
+        return [path for path in self.cache.rglob(".*") if path.name.endswith(".worker-tmp")]
+
+
+def make_volume(folder: Path) -> Volume:
+    """Make both roots, marked as a worker marks them at its start."""
+    volume = Volume(folder / "receipts", folder / "cache")
+    volume.receipts.mkdir()
+    volume.cache.mkdir()
+    cache.leave_mark(volume.cache)
+    return volume
+
+
+def request_id(number: int = 1) -> str:
+    """Return the id of request `number`."""
+    return str(uuid.UUID(int=number))
+
+
+def v1(sha256: str, reference: str = REFERENCE) -> ProcessWork:
+    return ProcessWork(source_sha256=sha256, source_reference=reference)
+
+
+def v2(sha256: str, reference: str = REFERENCE, *, request: int = 1) -> ReprocessWork:
+    return ReprocessWork(
+        source_sha256=sha256, source_reference=reference, request_id=request_id(request)
+    )
+
+
+def v3(sha256: str, reference: str = REFERENCE, *, request: int = 1) -> CacheRebuildWork:
+    return CacheRebuildWork(
+        source_sha256=sha256, source_reference=reference, request_id=request_id(request)
+    )

@@ -1,0 +1,105 @@
+"""Dates in printed text, and the choice among them."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from receipt_worker.extraction import dates
+from receipt_worker.extraction.dates import DateFound
+from receipt_worker.extraction.vocabulary import DateOrder
+from tests.unit.worker.printed import TODAY, VOCABULARY, make_lines
+
+OLDEST_YEARS = 20
+
+
+def find(*texts: str, order: DateOrder = DateOrder.DAY_FIRST) -> tuple[DateFound, ...]:
+    return dates.dates(
+        make_lines(*texts), VOCABULARY, order=order, today=TODAY, oldest_years=OLDEST_YEARS
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("28.02.20 09:58", date(2020, 2, 28), id="two digits of the year, with a time"),
+        pytest.param("DATE: 21/10/2017", date(2017, 10, 21), id="slashes"),
+        pytest.param("11/02/1819:21", date(2018, 2, 11), id="a time glued to a short year"),
+        pytest.param("14/04/201816:14", date(2018, 4, 14), id="a time glued to a long year"),
+        pytest.param("25,12.2018", date(2018, 12, 25), id="a comma misread for a point"),
+        pytest.param("2024-03-05", date(2024, 3, 5), id="ISO is never turned round"),
+        pytest.param("14 Mar 2024", date(2024, 3, 14), id="an English month"),
+        pytest.param("March 5, 2024", date(2024, 3, 5), id="an English month in front"),
+        pytest.param("3. Mai 2024", date(2024, 5, 3), id="a German month"),
+        pytest.param("-REG #2- 25/12/2016 13:51", date(2016, 12, 25), id="a number in front"),
+        pytest.param("O5/12/2Ol8", date(2018, 12, 5), id="letters read for digits"),
+    ],
+)
+def test_a_printed_date_is_read(text: str, value: date) -> None:
+    assert [found.value for found in find(text)] == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("31.02.2024", id="a day that is not"),
+        pytest.param("28.02.2031", id="in the future"),
+        pytest.param("28.02.1999", id="older than receipts get"),
+        pytest.param("Valid until 31.12.2025", id="of an offer"),
+        pytest.param("GÜLTIG BIS 31.12.2025", id="of a German offer"),
+        pytest.param("TEL 05251 / 180420", id="a telephone number"),
+        pytest.param("NO 12/345/67", id="a document number"),
+    ],
+)
+def test_what_is_no_date_of_a_purchase_is_left_out(text: str) -> None:
+    assert not find(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "value", "ambiguous"),
+    [
+        pytest.param("05/06/2024", DateOrder.DAY_FIRST, date(2024, 6, 5), False, id="day first"),
+        pytest.param(
+            "05/06/2024", DateOrder.MONTH_FIRST, date(2024, 5, 6), False, id="month first"
+        ),
+        pytest.param("05/06/2024", DateOrder.UNKNOWN, date(2024, 6, 5), True, id="nobody knows"),
+        pytest.param("25/06/2024", DateOrder.UNKNOWN, date(2024, 6, 25), False, id="only one way"),
+        pytest.param("05.06.2024", DateOrder.UNKNOWN, date(2024, 6, 5), False, id="points tell"),
+        pytest.param("05/05/2024", DateOrder.UNKNOWN, date(2024, 5, 5), False, id="all the same"),
+    ],
+)
+def test_day_and_month_change_places_only_where_the_country_says_so(
+    text: str, order: DateOrder, value: date, *, ambiguous: bool
+) -> None:
+    [found] = find(text, order=order)
+
+    assert (found.value, found.ambiguous) == (value, ambiguous)
+
+
+def test_a_country_with_the_day_first_has_no_month_first_dates() -> None:
+    assert not find("02/25/2024", order=DateOrder.DAY_FIRST)
+
+
+def test_the_date_beside_a_time_is_the_purchase() -> None:
+    chosen = dates.best(find("Printed 01.01.2024", "Another 02.01.2024 12:30"))
+
+    assert chosen is not None
+    assert chosen.value == date(2024, 1, 2)
+
+
+@given(
+    day=st.dates(TODAY - timedelta(days=365 * 19), TODAY),
+    layout=st.sampled_from(
+        ["%d.%m.%Y", "%d/%m/%Y", "%d-%m-%y", "%Y-%m-%d", "%d %b %Y", "%B %d, %Y"]
+    ),
+)
+def test_whatever_is_printed_is_read_back(day: date, layout: str) -> None:
+    [found] = find(f"Date {day.strftime(layout)} 12:30")
+
+    assert (found.value, found.labelled) == (day, True)
+
+
+@given(st.text())
+def test_any_text_is_survived(text: str) -> None:
+    find(text)

@@ -1,0 +1,123 @@
+"""Merchant, items, currency, country, time and numbers of one reading."""
+
+from datetime import time
+from decimal import Decimal
+
+import pytest
+
+from tests.unit.worker.printed import find
+
+GERMAN = (
+    "Marktkauf Lehr",
+    "Detmolder Str. 12",
+    "33102 Paderborn",
+    "Tel 05251 / 180420",
+    "SUMME EUR 31,98",
+    "Steuernummer: DE31350021038",
+    "28.02.20 09:58",
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        pytest.param(["CORNER SHOP", "1 Market Street"], "CORNER SHOP", id="the first line"),
+        pytest.param(
+            ["TAN WOON YANN", "MR D.I.Y. (M) SDN BHD", "LOT 1851-A"],
+            "MR D.I.Y. (M) SDN BHD",
+            id="a legal form beats a person's name above it",
+        ),
+        pytest.param(
+            ["TAX INVOICE", "FY EAGLE ENTERPRISE"], "FY EAGLE ENTERPRISE", id="not a heading"
+        ),
+        pytest.param(
+            ["99 SPEED MART S/B (519537-X)"], "99 SPEED MART S/B", id="without its registration"
+        ),
+        pytest.param(list(GERMAN), "Marktkauf Lehr", id="German"),
+        pytest.param(["SHOP OF TOYS", "Ball 1kg 4.99"], "SHOP OF TOYS", id="not an item"),
+    ],
+)
+def test_the_merchant_is_found(texts: list[str], name: str) -> None:
+    merchant = find(*texts).merchant
+
+    assert merchant is not None
+    assert merchant.name == name
+
+
+@pytest.mark.parametrize(
+    ("texts", "items"),
+    [
+        pytest.param(
+            ["Shop", "Milk 2L 3.00", "Bread 4.10", "TOTAL 7.10", "Voucher 9.00"],
+            [("Milk 2L", "3.00"), ("Bread", "4.10")],
+            id="above the total",
+        ),
+        pytest.param(
+            ["SOBJ VODKA", "9,99 C", "SUMME EUR 9,99"],
+            [("SOBJ VODKA", "9.99")],
+            id="the name above its amount",
+        ),
+        pytest.param(
+            ["Flasche 1,99", "PFAND 0,25", "SUMME EUR 2,24"],
+            [("Flasche", "1.99"), ("PFAND", "0.25")],
+            id="a deposit is paid for",
+        ),
+        pytest.param(
+            ["2 x Milk 3.00", "TOTAL 3.00"], [("Milk", "3.00")], id="without its quantity"
+        ),
+        pytest.param(["Milk 3.00"], [], id="none where no total ends them"),
+    ],
+)
+def test_items_are_the_lines_paid_for(texts: list[str], items: list[tuple[str, str]]) -> None:
+    found = find(*texts).items
+
+    assert [(item.description, str(item.total)) for item in found] == items
+
+
+@pytest.mark.parametrize(
+    ("texts", "currency"),
+    [
+        pytest.param(["TOTAL RM 4.00"], "MYR", id="printed"),
+        pytest.param(["Summe 4,00", "Steuernummer 12", "GmbH"], "EUR", id="the country's"),
+        pytest.param(["TOTAL $ 4.00"], None, id="never a guess from a dollar sign"),
+        pytest.param(["TOTAL 4.00"], None, id="never a default"),
+    ],
+)
+def test_the_currency_is_printed_or_derived(texts: list[str], currency: str | None) -> None:
+    assert find(*texts).currency == currency
+
+
+def test_the_time_is_the_one_beside_the_date() -> None:
+    assert find("Open 07:00", *GERMAN).at == time(9, 58)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        pytest.param("Receipt No: 004417", "004417", id="digits"),
+        pytest.param("INV# A-90114", "A-90114", id="letters and digits"),
+        pytest.param("Receipt of goods", None, id="a word is no number"),
+    ],
+)
+def test_the_receipt_number_stands_behind_its_label(text: str, number: str | None) -> None:
+    assert find(text).receipt_number == number
+
+
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [
+        pytest.param("CASH 50.00", "Cash", id="cash"),
+        pytest.param("girocard 39,00", "Debit", id="a German debit card"),
+        pytest.param("Mastercard 39.00", "Mastercard", id="a credit card"),
+        pytest.param("Thank you for cash", None, id="a word without an amount"),
+    ],
+)
+def test_the_payment_is_a_line_with_an_amount(text: str, method: str | None) -> None:
+    assert find("TOTAL 39.00", text).payment_method == method
+
+
+def test_a_total_keeps_its_exact_cents() -> None:
+    total = find("TOTAL 0.10").totals.best
+
+    assert total is not None
+    assert total.value == Decimal("0.10")

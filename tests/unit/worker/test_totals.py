@@ -1,0 +1,132 @@
+"""The total of one reading, and what proves it."""
+
+from decimal import Decimal
+
+import pytest
+
+from receipt_worker.extraction.totals import Evidence, TotalFound
+from tests.unit.worker.printed import find
+
+
+def best(*texts: str) -> TotalFound:
+    found = find(*texts).totals.best
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("texts", "value", "evidence"),
+    [
+        pytest.param(
+            ["TOTAL 29.30", "CASH TENDERED 50.00", "CHANGE 20.70"],
+            "29.30",
+            Evidence.PAID_MINUS_CHANGE,
+            id="what was given less what came back",
+        ),
+        pytest.param(
+            ["SUMME EUR 31,98", "BAR EUR 40,08", "Rückgeld EUR -8,10"],
+            "31.98",
+            Evidence.PAID_MINUS_CHANGE,
+            id="the same in German, with a minus",
+        ),
+        pytest.param(
+            ["SUB-TOTAL 6.60", "GST 0.40", "TOTAL 7.00"],
+            "7.00",
+            Evidence.PARTS_SUM,
+            id="sub-total and tax",
+        ),
+        pytest.param(
+            ["TOTAL SALES (INCLUSIVE GST) 181.98", "ROUNDING ADJUSTMENT .02", "TOTAL 182.00"],
+            "182.00",
+            Evidence.PARTS_SUM,
+            id="rounded to coins",
+        ),
+        pytest.param(
+            ["TOTAL (INCLUSIVE OF GST): 71.02", "ROUNDING ADJ: -0.02", "TOTAL : 71.00"],
+            "71.00",
+            Evidence.PARTS_SUM,
+            id="rounded down to coins",
+        ),
+        pytest.param(
+            ["Milk 3.00", "Bread 4.10", "TOTAL 7.10"],
+            "7.10",
+            Evidence.ITEMS_SUM,
+            id="the items",
+        ),
+        pytest.param(
+            ["SUMME EUR 24,01", "C 19% 20,18 3,83 24,01"],
+            "24.01",
+            Evidence.TAX_TABLE,
+            id="one row of the tax table",
+        ),
+        pytest.param(
+            ["SUMME EUR 31,98", "B 7% 7,45 0,52 7,97", "C 19% 20,18 3,83 24,01"],
+            "31.98",
+            Evidence.TAX_TABLE,
+            id="two rows of the tax table",
+        ),
+        pytest.param(
+            ["SUMME EUR 39,00", "Kartenzahlung girocard 39,00"],
+            "39.00",
+            Evidence.CARD_SLIP,
+            id="the card slip",
+        ),
+    ],
+)
+def test_an_identity_proves_the_total(texts: list[str], value: str, evidence: Evidence) -> None:
+    total = best(*texts)
+
+    assert total.value == Decimal(value)
+    assert evidence in total.evidence
+    assert total.proven
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [
+        pytest.param(["TOTAL QTY 12.00", "TOTAL 7.00"], "7.00", id="a quantity"),
+        pytest.param(["TOTAL 7.00", "TOTAL SAVINGS 12.00"], "7.00", id="savings"),
+        pytest.param(["SUBTOTAL 12.00", "COUPON 5.00", "TOTAL 7.00"], "7.00", id="a sub-total"),
+        pytest.param(["TOTAL 7.00", "CASH 50.00", "CHANGE 43.00"], "7.00", id="cash"),
+        pytest.param(["TOTAL 7.00", "TOTAL TAX 12.00"], "7.00", id="tax"),
+        pytest.param(["TOTAE 7.00", "CASH 50.00"], "7.00", id="cash beside a misread label"),
+        pytest.param(["T0TAL 7.00", "CASH 50.00"], "7.00", id="cash beside a zero for an O"),
+    ],
+)
+def test_another_amount_is_not_taken_for_the_total(texts: list[str], value: str) -> None:
+    assert best(*texts).value == Decimal(value)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(["TOTAL 7.00"], id="a label alone"),
+        pytest.param(["TOTAL 7.00", "CASH 7.00"], id="the same amount again"),
+        pytest.param(["TOTAL 7.00", "CASH 7.00", "CHANGE 0.00"], id="nothing came back"),
+        pytest.param(["Milk 7.00", "TOTAL 7.00"], id="one item"),
+    ],
+)
+def test_repetition_proves_nothing(texts: list[str]) -> None:
+    assert not best(*texts).proven
+
+
+def test_an_identity_that_fails_contradicts_the_total() -> None:
+    totals = find("TOTAL 19.16", "CASH 20.00", "CHANGE 0.54").totals
+
+    assert totals.contradicted
+
+
+def test_a_tax_table_that_adds_up_to_something_else_contradicts_the_total() -> None:
+    totals = find("SUMME EUR 19,16", "A 7% 8,40 0,59 8,99", "B 19% 8,80 1,67 10,47").totals
+
+    assert totals.contradicted
+
+
+def test_no_total_is_made_up_where_none_is_printed() -> None:
+    assert find("Milk 3.00", "Bread 4.10").totals.best is None
+
+
+def test_the_tax_is_that_of_the_table_which_proves_the_total() -> None:
+    totals = find("SUMME EUR 31,98", "B 7% 7,45 0,52 7,97", "C 19% 20,18 3,83 24,01").totals
+
+    assert totals.tax == Decimal("4.35")
