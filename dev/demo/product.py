@@ -16,6 +16,7 @@ from dev import folders, ports, postgres, samples
 from dev.daemon import Command, Daemon
 from dev.demo import shell
 from dev.stack import Stack
+from receipt_runtime import files
 
 NAMESPACE = "receipts"
 CLUSTER = "demo"
@@ -86,6 +87,11 @@ class Product:
         with ThreadPoolExecutor() as pool:  # each start is mostly waiting
             starts = {name: pool.submit(self._start, name, *programs[name]) for name in programs}
         self._urls = {name: start.result() for name, start in starts.items()}
+
+    def hashes(self) -> set[str]:
+        """Return the content hashes of the receipts as they lie there now."""
+        references = (sample.reference for sample in samples.SAMPLES)
+        return {files.hash_source(self.root, reference) for reference in references}
 
     def sent(self) -> int:
         """Count the work messages that the broker confirmed to the running operator."""
