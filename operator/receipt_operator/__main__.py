@@ -32,7 +32,7 @@ WINDOW = 500  # three quarters of the rate of a window without bound
 LOOP_LONGEST_PAUSE_SECONDS = 15.0
 EXIT_LEASE_LOST = 3
 
-_log = structlog.get_logger(__name__)
+_log = structlog.get_logger("receipt_operator")
 
 
 def main() -> None:

@@ -79,21 +79,12 @@ class Pipeline:
             visitor.channel.queue_bind(SPY, WORK_SIDE.work, WORK_SIDE.routing_key)
 
     def start_operator(self, name: str = "operator", **settings: str) -> Daemon:
-        """Start an operator, ready once it holds the lease and the broker answers."""
-        return self._start(
-            name,
-            "receipt_operator",
-            {
-                "KUBECONFIG": str(self._kubeconfig),
-                "DATABASE_URL": self.database_url,
-                "RECEIPT_SOURCE_ROOT": str(self.receipts),
-                "HOME_BUDGET_OCR_CACHE": str(self.cache),
-                "RECEIPTS_CLUSTER": "test",
-                "RECEIPTS_NAMESPACES": self.namespace,
-                **FAST,
-                **settings,
-            },
-        )
+        """Start an operator, ready once the database and the broker answer."""
+        return self._start(name, "receipt_operator", self._operator_settings() | settings)
+
+    def start_waiting_operator(self, name: str) -> Daemon:
+        """Start an operator beside another one, which holds the lease."""
+        return self._start(name, "receipt_operator", self._operator_settings(), is_ready=is_alive)
 
     def start_worker(self, name: str = "worker", **settings: str) -> Daemon:
         """Start a worker with the real Tesseract."""
@@ -218,7 +209,25 @@ class Pipeline:
         with psycopg.connect(self.database_url) as connection:
             connection.execute(statement)
 
-    def _start(self, name: str, module: str, settings: Mapping[str, str]) -> Daemon:
+    def _operator_settings(self) -> dict[str, str]:
+        return {
+            "KUBECONFIG": str(self._kubeconfig),
+            "DATABASE_URL": self.database_url,
+            "RECEIPT_SOURCE_ROOT": str(self.receipts),
+            "HOME_BUDGET_OCR_CACHE": str(self.cache),
+            "RECEIPTS_CLUSTER": "test",
+            "RECEIPTS_NAMESPACES": self.namespace,
+            **FAST,
+        }
+
+    def _start(
+        self,
+        name: str,
+        module: str,
+        settings: Mapping[str, str],
+        *,
+        is_ready: Callable[[str], bool] | None = None,
+    ) -> Daemon:
         [port] = ports.choose(1, random=random.SystemRandom())
         daemon = self._stack.daemon(f"{self.namespace}-{name}")
         self._daemons[name] = daemon
@@ -233,7 +242,7 @@ class Pipeline:
         }
         daemon.start(
             Command(argv=[sys.executable, "-m", module], env=environment),
-            is_ready=lambda: is_ready(f"http://127.0.0.1:{port}/readyz"),
+            is_ready=lambda: (is_ready or answers_ready)(f"http://127.0.0.1:{port}"),
             ready_seconds=READY_SECONDS,
         )
         return daemon
@@ -248,6 +257,11 @@ def holds(status: Mapping[str, Any], condition: str) -> bool:
     return condition_of(status, condition).get("status") == "True"
 
 
+def count(status: Mapping[str, Any], name: str) -> int:
+    """Return one of the progress counts; 0 before there is any."""
+    return int(status.get("progress", {}).get(name, 0))
+
+
 def condition_of(status: Mapping[str, Any], condition: str) -> dict[str, Any]:
     """Return a condition; empty when it is absent."""
     for one in status.get("conditions", ()):
@@ -256,8 +270,17 @@ def condition_of(status: Mapping[str, Any], condition: str) -> dict[str, Any]:
     return {}
 
 
-def is_ready(url: str) -> bool:
+def answers_ready(url: str) -> bool:
     """Whether a process says it is ready."""
+    return _says_ok(f"{url}/readyz")
+
+
+def is_alive(url: str) -> bool:
+    """Whether a process says it is alive."""
+    return _says_ok(f"{url}/livez")
+
+
+def _says_ok(url: str) -> bool:
     try:
         return _get(url).strip() == "ok"
     except (urllib.error.URLError, ConnectionError, TimeoutError):
