@@ -13,11 +13,12 @@ import structlog
 
 from receipt_collector import failures, metrics, schema
 from receipt_collector.failures import Failure
+from receipt_collector.gate import Recorded
 from receipt_collector.record import record
 from receipt_collector.settings import CollectorSettings
 from receipt_collector.store import database
 from receipt_collector.store.database import Database
-from receipt_contract.errors import OutageError, PermanentError, Reason
+from receipt_contract.errors import AttemptError, OutageError, PermanentError, Reason
 from receipt_contract.results import ResultEvent
 from receipt_contract.topology import RESULTS_SIDE, WORK_SIDE
 from receipt_runtime import backoff, logs
@@ -29,6 +30,7 @@ from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.health import HealthServer
 from receipt_runtime.settings import TopologyMode
 
+RUN_PAUSES_SECONDS = (0.05, 0.1, 0.2)
 FAILURES_PREFETCH = 1  # dead letters are rare, and a crash must count against one only
 
 _log = structlog.get_logger(__name__)
@@ -42,7 +44,7 @@ _READERS: dict[str, Callable[[bytes, Mapping[str, object]], Failure]] = {
 def collect(settings: CollectorSettings, stop: threading.Event) -> None:
     """Collect until `stop` is set; raises SchemaError, and OSError for a taken health port."""
     dsn = settings.database_url.get_secret_value()
-    databases = (Database(dsn), Database(dsn))
+    databases = [Database(dsn, prepares=settings.prepares_statements) for _ in range(2)]
     publisher = Publisher(
         settings.rabbitmq_url.get_secret_value(),
         name="collector",
@@ -71,12 +73,27 @@ def collect(settings: CollectorSettings, stop: threading.Event) -> None:
 def record_event(database_: Database, event: ResultEvent, delivery: Delivery) -> None:
     """Apply a result event and return after its commit."""
     started = time.monotonic()
-    recorded = database_.run(partial(record, event=event))
+    recorded = record_after_its_run(database_, event, pause=time.sleep)
     kind = event.event_type
     metrics.COMMIT_SECONDS.labels(event_type=kind).observe(time.monotonic() - started)
     metrics.EVENTS.labels(event_type=kind, outcome=recorded).inc()
     if delivery.timestamp is not None:
         metrics.LAG_SECONDS.labels(event_type=kind).observe(time.time() - delivery.timestamp)
+
+
+def record_after_its_run(
+    database_: Database, event: ResultEvent, *, pause: Callable[[float], None]
+) -> Recorded:
+    """Give the collector that holds a pass's run a moment: the retry queue takes a minute.
+
+    Raises AttemptError(RUN_UNKNOWN) when that does not help.
+    """
+    for seconds in RUN_PAUSES_SECONDS:
+        try:
+            return database_.run(partial(record, event=event))
+        except AttemptError:
+            pause(seconds)
+    return database_.run(partial(record, event=event))
 
 
 def record_failure(database_: Database, delivery: Delivery) -> None:

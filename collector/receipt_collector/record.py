@@ -56,9 +56,7 @@ def _record_run(connection: Connection, event: RunEvent) -> Recorded:
 
 
 def _record_pass(connection: Connection, event: PassEvent) -> Recorded:
-    if runs.exists(connection, event.run_uuid):
-        runs.add_pass(connection, event.payload.ocr_pass)
-        runs.add_event(connection, event)
+    if runs.add_pass(connection, event):
         is_new = inbox.add(connection, event, InboxOutcome.STORED)
         return Recorded.STORED if is_new else Recorded.DUPLICATE
     if not inbox.knows_run(connection, event.run_uuid):

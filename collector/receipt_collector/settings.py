@@ -28,3 +28,10 @@ class CollectorSettings(RuntimeSettings):
         description="Result events held at once. Every one of them counts a crash against itself,"
         " so more is faster and buries more with one bad event.",
     )
+    prepares_statements: bool = Field(
+        default=False,
+        validation_alias="RECEIPTS_PREPARED_STATEMENTS",
+        description="Keep statements prepared, which takes a third of the work off PostgreSQL."
+        " Right for direct connections; a transaction pooler has to know prepared statements"
+        " itself, else one client runs another one's.",
+    )

@@ -19,6 +19,7 @@ Connection = psycopg.Connection[TupleRow]
 Result = TypeVar("Result")
 
 PROBE_SECONDS = 3
+PREPARE_THRESHOLD = 5  # uses of a statement before the server keeps it
 CONFLICT_TRIES = 5  # a deadlock or a serialization failure is nobody's fault and passes quickly
 
 # Values in the DSN win. A peer that vanished without a word is noticed within half a minute.
@@ -31,11 +32,13 @@ _DEFAULTS = {
     "tcp_user_timeout": "30000",
 }
 
-# Local to the transaction: behind a pooler the next one may run on another session.
-_TIMEOUTS = """
-SELECT set_config('lock_timeout', '10s', true),
-       set_config('statement_timeout', '30s', true),
-       set_config('idle_in_transaction_session_timeout', '60s', true)
+# One journey to the server. Local to the transaction, because behind a pooler the next one may run
+# on another session.
+_BEGIN = """
+BEGIN;
+SET LOCAL lock_timeout = '10s';
+SET LOCAL statement_timeout = '30s';
+SET LOCAL idle_in_transaction_session_timeout = '60s'
 """
 
 # What an event can be blamed for: values out of range, broken constraints, texts over an index's
@@ -55,9 +58,10 @@ _NOT_SET_UP = (
 class Database:
     """One connection of one thread, made again whenever it was lost."""
 
-    def __init__(self, dsn: str) -> None:
-        """Connect later, at the first transaction."""
+    def __init__(self, dsn: str, *, prepares: bool = False) -> None:
+        """Connect later, at the first transaction; `prepares` keeps statements prepared."""
         self._dsn = dsn
+        self._prepare_threshold = PREPARE_THRESHOLD if prepares else None
         self._connection: Connection | None = None
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
@@ -83,6 +87,7 @@ class Database:
     def _once(self, work: Callable[[Connection], Result]) -> Result:
         if self._connection is None:
             self._connection = connect(self._dsn)
+            self._connection.prepare_threshold = self._prepare_threshold
         try:
             return _in_transaction(self._connection, work)
         except OutageError:
@@ -91,17 +96,20 @@ class Database:
 
 
 def _in_transaction(connection: Connection, work: Callable[[Connection], Result]) -> Result:
-    with translated(), connection.transaction():
-        connection.execute(_TIMEOUTS)
-        result = work(connection)
-    if connection.closed:  # the driver leaves such a block without a word
-        raise OutageError(Reason.DATABASE_UNAVAILABLE)
-    return result
+    with translated():
+        connection.execute(_BEGIN)
+        try:
+            result = work(connection)
+        except BaseException:
+            if not connection.closed:
+                connection.rollback()
+            raise
+        connection.commit()
+        return result
 
 
 def connect(dsn: str) -> Connection:
-    """Open a connection; raises OutageError(DATABASE_UNAVAILABLE)."""
-    # Prepared statements would tie us to a session, which a transaction pooler does not give.
+    """Open a connection that prepares nothing; raises OutageError(DATABASE_UNAVAILABLE)."""
     given = conninfo_to_dict(dsn)
     defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
     with translated():

@@ -4,16 +4,7 @@ from typing import Any
 
 from receipt_collector.store.database import Connection
 from receipt_contract import wire
-from receipt_contract.results import Artifact, Pass, ResultEvent, RunEvent
-
-
-def exists(connection: Connection, run_uuid: str) -> bool:
-    """Tell whether the run is stored."""
-    row = connection.execute(
-        "SELECT 1 FROM budget.receipt_ocr_runs WHERE run_uuid = %(run_uuid)s",
-        {"run_uuid": run_uuid},
-    ).fetchone()
-    return row is not None
+from receipt_contract.results import Artifact, PassEvent, ResultEvent, RunEvent
 
 
 def add(connection: Connection, event: RunEvent, *, evidence_id: int, merchant: str | None) -> None:
@@ -54,23 +45,44 @@ def add(connection: Connection, event: RunEvent, *, evidence_id: int, merchant: 
     )
 
 
-def add_pass(connection: Connection, ocr_pass: Pass) -> None:
-    """Store a pass of a stored run; a pass that is stored stays as it is."""
-    connection.execute(
+def add_pass(connection: Connection, event: PassEvent) -> bool:
+    """Store a pass and its event; what is stored stays as it is. False when its run is not stored.
+
+    One statement, because most events are passes.
+    """
+    ocr_pass = event.payload.ocr_pass
+    row = connection.execute(
         """
-        INSERT INTO budget.receipt_ocr_passes (
-          run_uuid, pass_id, engine, engine_type, variant, status, psm, error_type, page_number,
-          dpi, line_count, character_count, structural_score, summary_score,
-          consensus_line_coverage, consensus_coverage_ratio, seconds, valid_timestamp,
-          selected_base, quality, engine_options, usage, provenance
-        ) VALUES (
-          %(run_uuid)s, %(pass_id)s, %(engine)s, %(engine_type)s, %(variant)s, %(status)s, %(psm)s,
-          %(error_type)s, %(page_number)s, %(dpi)s, %(line_count)s, %(character_count)s,
-          %(structural_score)s, %(summary_score)s, %(consensus_line_coverage)s,
-          %(consensus_coverage_ratio)s, %(seconds)s, %(valid_timestamp)s, %(selected_base)s,
-          %(quality)s::jsonb, %(engine_options)s::jsonb, %(usage)s::jsonb, %(provenance)s::jsonb
+        WITH run AS (
+          SELECT run_uuid FROM budget.receipt_ocr_runs WHERE run_uuid = %(run_uuid)s
+        ), pass AS (
+          INSERT INTO budget.receipt_ocr_passes (
+            run_uuid, pass_id, engine, engine_type, variant, status, psm, error_type, page_number,
+            dpi, line_count, character_count, structural_score, summary_score,
+            consensus_line_coverage, consensus_coverage_ratio, seconds, valid_timestamp,
+            selected_base, quality, engine_options, usage, provenance
+          )
+          SELECT
+            run_uuid, %(pass_id)s, %(engine)s, %(engine_type)s, %(variant)s, %(status)s, %(psm)s,
+            %(error_type)s, %(page_number)s, %(dpi)s, %(line_count)s, %(character_count)s,
+            %(structural_score)s, %(summary_score)s, %(consensus_line_coverage)s,
+            %(consensus_coverage_ratio)s, %(seconds)s, %(valid_timestamp)s, %(selected_base)s,
+            %(quality)s::jsonb, %(engine_options)s::jsonb, %(usage)s::jsonb, %(provenance)s::jsonb
+          FROM run
+          ON CONFLICT (run_uuid, pass_id) DO NOTHING
+        ), event AS (
+          INSERT INTO budget.ocr_result_events (
+            message_id, schema_version, event_type, run_uuid, pass_id, source_sha256,
+            source_reference, worker_identity, trace_context, occurred_at
+          )
+          SELECT
+            %(message_id)s, %(schema_version)s, %(event_type)s, run_uuid, %(pass_id)s,
+            %(source_sha256)s, %(source_reference)s, %(worker_identity)s::jsonb,
+            %(trace_context)s::jsonb, %(occurred_at)s
+          FROM run
+          ON CONFLICT (message_id) DO NOTHING
         )
-        ON CONFLICT (run_uuid, pass_id) DO NOTHING
+        SELECT 1 FROM run
         """,
         {
             **dict(ocr_pass),
@@ -78,8 +90,10 @@ def add_pass(connection: Connection, ocr_pass: Pass) -> None:
             "engine_options": _json(ocr_pass.engine_options),
             "usage": _json(ocr_pass.usage),
             "provenance": _json(ocr_pass.provenance),
+            **_envelope(event),
         },
-    )
+    ).fetchone()
+    return row is not None
 
 
 def add_artifact(connection: Connection, run_uuid: str, artifact: Artifact) -> None:
@@ -100,8 +114,8 @@ def add_artifact(connection: Connection, run_uuid: str, artifact: Artifact) -> N
     )
 
 
-def add_event(connection: Connection, event: ResultEvent) -> None:
-    """Store which event brought the run or the pass, and from which worker."""
+def add_event(connection: Connection, event: RunEvent) -> None:
+    """Store which event brought the run, and from which worker."""
     connection.execute(
         """
         INSERT INTO budget.ocr_result_events (
@@ -114,19 +128,23 @@ def add_event(connection: Connection, event: ResultEvent) -> None:
         )
         ON CONFLICT (message_id) DO NOTHING
         """,
-        {
-            "message_id": event.message_id,
-            "schema_version": event.schema_version,
-            "event_type": event.event_type,
-            "run_uuid": event.run_uuid,
-            "pass_id": event.pass_id,
-            "source_sha256": event.source_sha256,
-            "source_reference": event.source_reference,
-            "worker_identity": _json(event.worker.model_dump()),
-            "trace_context": _json(event.trace_context.document()),
-            "occurred_at": event.occurred_at,
-        },
+        _envelope(event),
     )
+
+
+def _envelope(event: ResultEvent) -> dict[str, Any]:
+    return {
+        "message_id": event.message_id,
+        "schema_version": event.schema_version,
+        "event_type": event.event_type,
+        "run_uuid": event.run_uuid,
+        "pass_id": event.pass_id,
+        "source_sha256": event.source_sha256,
+        "source_reference": event.source_reference,
+        "worker_identity": _json(event.worker.model_dump()),
+        "trace_context": _json(event.trace_context.document()),
+        "occurred_at": event.occurred_at,
+    }
 
 
 def _json(document: Any) -> str:

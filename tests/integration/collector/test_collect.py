@@ -66,13 +66,14 @@ def test_events_become_rows(books: Books, visitor: Visitor) -> None:
 
 
 def test_g2_a_commit_without_its_acknowledgement_has_one_effect(
-    books: Books, visitor: Visitor, collector: Collector, rabbitmq_server: RabbitMQ
+    books: Books, broker_url: str, collector: Collector, rabbitmq_server: RabbitMQ
 ) -> None:
     with psycopg.connect(books.url) as other:
         other.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (source_lock_key(sha()),)
         )
-        visitor.put(message(make_run(request=1)))
+        with visiting(broker_url) as visitor:
+            visitor.put(message(make_run(request=1)))
         eventually(lambda: _waiting(books))
         rabbitmq_server.control("close_all_connections", "--global", "as a test wishes")
         eventually(lambda: collector.counted('receipts_reconnects_total{link="results"}'))

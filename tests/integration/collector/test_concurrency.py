@@ -9,6 +9,7 @@ from functools import partial
 import psycopg
 import pytest
 
+from receipt_collector import collect
 from receipt_collector.gate import Recorded
 from receipt_collector.record import record
 from receipt_collector.store import requests
@@ -66,6 +67,24 @@ def test_events_in_any_order_deadlock_nowhere(books: Books) -> None:
     assert books.count("work.inbox") == 36
     done = books.row("SELECT count(*) AS found FROM work.items WHERE state = 'done'")
     assert done["found"] == 12
+
+
+def test_a_pass_waits_a_moment_for_the_collector_that_has_its_run(books: Books) -> None:
+    def meanwhile(_seconds: float) -> None:
+        books.apply(make_run())
+
+    recorded = collect.record_after_its_run(books.database, make_pass(), pause=meanwhile)
+
+    assert recorded is Recorded.STORED
+
+
+def test_a_pass_whose_run_does_not_come_is_an_attempt(books: Books) -> None:
+    pauses: list[float] = []
+
+    with pytest.raises(AttemptError):
+        collect.record_after_its_run(books.database, make_pass(), pause=pauses.append)
+
+    assert 0 < sum(pauses) < 1
 
 
 def test_g4_an_item_never_ends_behind_the_finish(books: Books) -> None:
