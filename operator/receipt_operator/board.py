@@ -4,6 +4,7 @@ Lost with the process and found out again; nothing here is a promise.
 """
 
 import asyncio
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from receipt_contract.errors import OutageError, Reason
@@ -48,10 +49,10 @@ class Board:
         if self._obstacles.pop(request_id, None) is not None:
             self.mirror.set()
 
-    def clear_if(self, request_id: str, reason: ConditionReason) -> None:
-        """Note that this one obstacle is gone."""
+    def clear_if(self, request_id: str, reasons: Collection[ConditionReason]) -> None:
+        """Note that a request goes on, if one of these kept it from that."""
         known = self._obstacles.get(request_id)
-        if known is not None and known.reason is reason:
+        if known is not None and known.reason in reasons:
             self.clear(request_id)
 
 

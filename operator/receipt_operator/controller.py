@@ -33,6 +33,7 @@ from receipt_operator.workqueue import WorkQueue
 
 BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
+PUBLISH_SECONDS = 1.0
 
 _log = structlog.get_logger(__name__)
 
@@ -128,8 +129,8 @@ class Controller:
     async def publish_once(self) -> None:
         """Send what may be sent."""
         active, _ = await self._active()
-        pause = await self._publication.round(active)
-        await wait(self._board.publish, pause)
+        await self._publication.round(active)
+        await wait(self._board.publish, PUBLISH_SECONDS)
 
     async def _active(self) -> tuple[list[Request], datetime]:
         return await requests.active(

@@ -6,7 +6,7 @@ One round at a time, and a round ends with an outcome for every message. So what
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 import structlog
 
 from receipt_contract import topology, work
-from receipt_contract.errors import OutageError, PermanentError, Reason
+from receipt_contract.errors import PermanentError, Reason
 from receipt_contract.requests import Kind, Priority
 from receipt_contract.status import ConditionReason
 from receipt_contract.work import CacheRebuildWork, ReprocessWork
@@ -30,7 +30,6 @@ from receipt_runtime.amqp.messages import Message, Outcome
 from receipt_runtime.amqp.publisher import Publisher
 
 BATCH = 500  # one commit before and one after so many sends
-IDLE_SECONDS = 1.0
 SILENT_FAILURES = 3  # a reconnect takes a moment; nobody has to hear of it
 LONGEST_PAUSE_SECONDS = 15.0
 
@@ -40,6 +39,7 @@ _PROBLEMS = {
     Outcome.UNCERTAIN: ConditionReason.BROKER_UNAVAILABLE,
     Outcome.NOT_SENT: ConditionReason.BROKER_UNAVAILABLE,
 }
+_SENDING_PROBLEMS = frozenset(_PROBLEMS.values())
 # The broker surely holds none of these.
 _UNSENT = frozenset({Outcome.RETURNED, Outcome.NACKED, Outcome.NOT_SENT})
 
@@ -62,6 +62,7 @@ class _Prepared:
 
     sendings: list[Sending] = field(default_factory=list)
     ends: dict[str, list[End]] = field(default_factory=dict)
+    away: set[str] = field(default_factory=set)  # requests whose receipts cannot be read now
 
 
 class Publication:
@@ -86,31 +87,44 @@ class Publication:
         self._failures = 0
         self._evidence_due = 0.0
 
-    async def round(self, active: Sequence[Request]) -> float:
-        """Send what may be sent now; returns the seconds to wait before the next round."""
+    async def round(self, active: Sequence[Request]) -> None:
+        """Send what may be sent now; after a failure it pauses, whatever news there is."""
         publishable = {one.request_id: one for one in active if one.publishable}
+        self._forget_missing(publishable)
         if not publishable:
-            return IDLE_SECONDS
+            return
+        if await self._send_due(publishable):
+            self._failures = 0
+            for request_id in publishable:
+                self._board.clear_if(request_id, _SENDING_PROBLEMS)
+        else:
+            self._failures += 1
+            await asyncio.sleep(backoff.pause(self._failures, longest=LONGEST_PAUSE_SECONDS))
+
+    async def _send_due(self, publishable: Mapping[str, Request]) -> bool:
+        """Tell whether nothing kept a message from being sent."""
         if not self._publisher.connected:
-            return self._wait_for_broker(publishable)
+            self._note_broker_away(publishable)
+            return False
         sent_all = await self._send_uncertain(publishable)
-        sent_all = sent_all and await self._top_up(publishable)
         if sent_all and time.monotonic() >= self._evidence_due:
             sent_all = await self._send_lost(publishable)
             self._evidence_due = time.monotonic() + self._limits.republish_after_seconds / 20
-        self._failures = 0 if sent_all else self._failures + 1
-        return IDLE_SECONDS if sent_all else self._pause()
+        return sent_all and await self._top_up(publishable)
 
-    def _pause(self) -> float:
-        return backoff.pause(self._failures, longest=LONGEST_PAUSE_SECONDS)
+    def _forget_missing(self, publishable: Mapping[str, Request]) -> None:
+        self._missing_since = {
+            one: since
+            for one, since in self._missing_since.items()
+            if one.request_id in publishable
+        }
 
-    def _wait_for_broker(self, publishable: Mapping[str, Request]) -> float:
-        self._failures += 1
-        if self._failures > SILENT_FAILURES:
-            for request_id, request in publishable.items():
-                if request.counts.unsent:
-                    self._board.block(request_id, ConditionReason.BROKER_UNAVAILABLE)
-        return self._pause()
+    def _note_broker_away(self, publishable: Mapping[str, Request]) -> None:
+        if self._failures < SILENT_FAILURES:
+            return
+        for request_id, request in publishable.items():
+            if request.counts.unsent:
+                self._board.block(request_id, ConditionReason.BROKER_UNAVAILABLE)
 
     async def _send_uncertain(self, publishable: Mapping[str, Request]) -> bool:
         again = await items.uncertain(self._database, list(publishable), BATCH)
@@ -126,14 +140,15 @@ class Publication:
             for request_id, references in waiting.items()
             for reference in references
         ]
-        sent_all = True
+        sent, away = False, False
         for start in range(0, len(queue), BATCH):
             prepared = await self._prepare(queue[start : start + BATCH], publishable)
             await self._end(prepared.ends)
             if prepared.sendings and not await self._send(prepared.sendings, publishable):
                 return False
-            sent_all = sent_all and self._board_is_clear(publishable)
-        return sent_all
+            sent = sent or bool(prepared.sendings)
+            away = away or bool(prepared.away)
+        return sent or not away
 
     def _demand(self, request: Request) -> window.Demand:
         return window.Demand(
@@ -144,23 +159,17 @@ class Publication:
             limit=request.knobs.max_in_flight or self._limits.max_in_flight,
         )
 
-    def _board_is_clear(self, publishable: Mapping[str, Request]) -> bool:
-        return not any(self._board.obstacle(request_id) for request_id in publishable)
-
     async def _prepare(
         self, waiting: Sequence[Sending], publishable: Mapping[str, Request]
     ) -> _Prepared:
-        """Hash what is about to be sent; a volume that is away blocks its requests."""
+        """Hash what is about to be sent; what its volume does not give now waits."""
         prepared = _Prepared()
-        try:
-            hashed = await sources.hash_all(self._root, [one.reference for one in waiting])
-        except OutageError as error:
-            for request_id in {one.request_id for one in waiting}:
-                self._board.outage(request_id, error)
-            return prepared
+        hashed = await sources.hash_all(self._root, [one.reference for one in waiting])
         never_read = await self._never_read(waiting, hashed, publishable)
         for one, found in zip(waiting, hashed, strict=True):
-            self._board.clear_if(one.request_id, ConditionReason.SOURCE_UNAVAILABLE)
+            if found.reason is Reason.SOURCE_UNAVAILABLE:
+                prepared.away.add(one.request_id)
+                continue
             end = self._end_of(one, found, never_read=found.sha256 in never_read)
             sending = one._replace(sha256=found.sha256 or "")
             if end is None and found.sha256 and not _fits(sending, publishable):
@@ -169,7 +178,15 @@ class Publication:
                 prepared.ends.setdefault(one.request_id, []).append(end)
             elif found.sha256:
                 prepared.sendings.append(sending)
+        self._note_away(prepared.away, {one.request_id for one in waiting})
         return prepared
+
+    def _note_away(self, away: Collection[str], looked_at: Collection[str]) -> None:
+        for request_id in looked_at:
+            if request_id in away:
+                self._board.block(request_id, ConditionReason.SOURCE_UNAVAILABLE)
+            else:
+                self._board.clear_if(request_id, {ConditionReason.SOURCE_UNAVAILABLE})
 
     async def _never_read(
         self,
@@ -257,7 +274,7 @@ class Publication:
         outcomes = await asyncio.to_thread(_publish_all, self._publisher, messages)
         for one, outcome in zip(sendings, outcomes, strict=True):
             if outcome is Outcome.PUBLISHED:
-                self._board.clear(one.request_id)
+                self._board.clear_if(one.request_id, _SENDING_PROBLEMS)
             else:
                 self._board.block(one.request_id, _PROBLEMS[outcome])
         return outcomes

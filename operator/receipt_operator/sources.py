@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from receipt_contract.errors import PermanentError, Reason
+from receipt_contract.errors import OutageError, PermanentError, Reason
 from receipt_runtime import files
 
 HASHERS = 4  # enough to hide a network volume's latency, few enough for a small pod
@@ -24,7 +24,10 @@ class Hashed:
 
 
 async def hash_all(root: Path, references: Sequence[str]) -> list[Hashed]:
-    """Hash files in threads, in order; raises OutageError(SOURCE_UNAVAILABLE)."""
+    """Hash files in threads, in order.
+
+    One whose volume does not answer says so itself, so that it holds nothing else up.
+    """
     gate = asyncio.Semaphore(HASHERS)
 
     async def one(reference: str) -> Hashed:
@@ -41,5 +44,5 @@ async def hash_all(root: Path, references: Sequence[str]) -> list[Hashed]:
 def _hash(root: Path, reference: str) -> Hashed:
     try:
         return Hashed(reference, sha256=files.hash_source(root, reference))
-    except PermanentError as error:
+    except (OutageError, PermanentError) as error:
         return Hashed(reference, reason=error.reason)
