@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from receipt_cli.output import ExitCode, emit, emit_text
+from receipt_cli import addresses
+from receipt_cli.output import CommandError, ExitCode, emit, emit_text
 from receipt_collector import schema
 from receipt_collector.schema import SchemaError
 from receipt_collector.store import database
@@ -96,10 +97,10 @@ def _skipped(check: str) -> Iterator[Finding]:
 
 def _broker(url: str, settings: ReadingSettings) -> Iterator[Finding]:
     try:
-        report = preflight.look(url)
-    except (ReceiptError, ValueError) as error:
+        report = preflight.look(addresses.broker(url))
+    except (ReceiptError, CommandError) as error:
         advice = "Check RABBITMQ_URL and whether the broker runs."
-        yield Finding("broker", State.PROBLEM, _sentence(error), advice)
+        yield Finding("broker", State.PROBLEM, str(error), advice)
         return
     yield _versioned(
         "broker",

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
+from receipt_cli import addresses
 from receipt_cli.output import CommandError
-from receipt_contract import work
 from receipt_contract.errors import Reason
-from receipt_contract.topology import WORK_SIDE
 from receipt_contract.work import CacheRebuildWork, ProcessWork, ReprocessWork
-from receipt_runtime.amqp.messages import Message, Outcome
+from receipt_runtime.amqp import envelopes
+from receipt_runtime.amqp.messages import Outcome
 from receipt_runtime.amqp.publisher import WINDOW, Publisher
 
 Work = ProcessWork | ReprocessWork | CacheRebuildWork
@@ -34,11 +34,14 @@ class Sender:
         self._refused: Outcome | None = None
 
     def send(self, one: Work) -> None:
-        """Hand over a message; raises CommandError once the broker refused any."""
+        """Hand over a message; raises CommandError once the broker refused any.
+
+        Raises PermanentError(UNSAFE_REFERENCE) for a reference too long for a message.
+        """
         while len(self._outstanding) >= WINDOW:
             self._settle_oldest()
         self._raise_refusal()
-        self._outstanding.append(self._publisher.submit(message(one)))
+        self._outstanding.append(self._publisher.submit(envelopes.of_work(one)))
 
     def finish(self) -> None:
         """Wait for every confirm; raises CommandError unless all came."""
@@ -67,10 +70,7 @@ class Sender:
 @contextmanager
 def sending(url: str) -> Iterator[Sender]:
     """Connect for a command's lifetime; at its end every message sent has its outcome."""
-    try:
-        publisher = Publisher(url, name="ledger")
-    except ValueError as error:
-        raise CommandError("RABBITMQ_URL is no usable broker address.") from error
+    publisher = Publisher(addresses.broker(url), name="ledger")
     publisher.start()
     sender = Sender(publisher)
     try:
@@ -78,14 +78,3 @@ def sending(url: str) -> Iterator[Sender]:
     finally:
         sender.settle()
         publisher.close()
-
-
-def message(one: Work) -> Message:
-    """Put work into its message. Raises PermanentError(UNSAFE_REFERENCE) when it is too long."""
-    return Message(
-        exchange=WORK_SIDE.work,
-        routing_key=WORK_SIDE.routing_key,
-        body=work.encode(one),
-        type=one.type,
-        message_id=one.message_id,
-    )

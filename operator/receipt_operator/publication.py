@@ -13,7 +13,6 @@ from pathlib import Path
 
 import structlog
 
-from receipt_contract import topology, work
 from receipt_contract.errors import PermanentError, Reason
 from receipt_contract.requests import Kind, Priority
 from receipt_contract.status import ConditionReason
@@ -26,6 +25,7 @@ from receipt_operator.register.items import End
 from receipt_operator.register.rows import ItemState, Request, Sending
 from receipt_operator.sources import Hashed
 from receipt_runtime import backoff
+from receipt_runtime.amqp import envelopes
 from receipt_runtime.amqp.messages import Message, Outcome
 from receipt_runtime.amqp.publisher import Publisher
 
@@ -294,17 +294,12 @@ class Publication:
 def message_of(sending: Sending, kind: Kind) -> Message:
     """Make the work message of an item; the same item always makes the same one."""
     shape = ReprocessWork if kind is Kind.RECEIPT_REPROCESS else CacheRebuildWork
-    message = shape(
-        source_sha256=sending.sha256,
-        source_reference=sending.reference,
-        request_id=sending.request_id,
-    )
-    return Message(
-        exchange=topology.WORK_SIDE.work,
-        routing_key=topology.WORK_SIDE.routing_key,
-        body=work.encode(message),
-        type=message.type,
-        message_id=message.message_id,
+    return envelopes.of_work(
+        shape(
+            source_sha256=sending.sha256,
+            source_reference=sending.reference,
+            request_id=sending.request_id,
+        )
     )
 
 

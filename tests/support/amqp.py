@@ -10,9 +10,9 @@ from typing import Any
 import pika
 from pika.exceptions import ChannelClosedByBroker
 
-from receipt_contract import work
 from receipt_contract.topology import WORK_SIDE
 from receipt_contract.work import ProcessWork
+from receipt_runtime.amqp import envelopes
 from receipt_runtime.amqp.consumer import Consumer
 from receipt_runtime.amqp.messages import Delivery, Message
 
@@ -37,14 +37,7 @@ def make_work(number: int = 1, *, attempt: int = 1) -> ProcessWork:
 
 def work_message(number: int = 1, *, attempt: int = 1) -> Message:
     """Return the message for `make_work`."""
-    wanted = make_work(number, attempt=attempt)
-    return Message(
-        exchange=WORK_SIDE.work,
-        routing_key=WORK_SIDE.routing_key,
-        body=work.encode(wanted),
-        type=wanted.type,
-        message_id=wanted.message_id,
-    )
+    return envelopes.of_work(make_work(number, attempt=attempt))
 
 
 def make_delivery(

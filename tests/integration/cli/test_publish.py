@@ -134,7 +134,7 @@ def test_a_queue_of_another_shape_is_named_with_both_values(desk: Desk) -> None:
     assert "on the broker, wanted is" in ran.stderr
 
 
-def test_nothing_secret_is_printed_when_nobody_answers(desk: Desk) -> None:
+def test_g8_nothing_secret_is_printed_when_nobody_answers(desk: Desk) -> None:
     _write(desk, a="new")
 
     ran = desk.run(

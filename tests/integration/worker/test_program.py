@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from receipt_contract import results, work
+from receipt_contract import results
 from receipt_contract.errors import Reason
 from receipt_contract.results import RunEvent
 from receipt_contract.topology import REASON_HEADER, RESULTS_SIDE, WORK_SIDE
-from receipt_runtime.amqp import preflight
-from receipt_runtime.amqp.messages import Message
-from receipt_worker.process import AnyWork
+from receipt_runtime.amqp import envelopes, preflight
 from tests.integration.worker.volume import Volume, v1, v2
 from tests.support.amqp import Visitor, eventually, visiting
 
@@ -76,16 +74,6 @@ def visitor(url: str, program: Program) -> Iterator[Visitor]:  # noqa: ARG001 - 
         yield visitor
 
 
-def message(wanted: AnyWork) -> Message:
-    return Message(
-        exchange=WORK_SIDE.work,
-        routing_key=WORK_SIDE.routing_key,
-        body=work.encode(wanted),
-        type=wanted.type,
-        message_id=wanted.message_id,
-    )
-
-
 def runs(visitor: Visitor) -> Callable[[], list[RunEvent]]:
     """Return a function that gives the run events seen so far."""
     seen: list[RunEvent] = []
@@ -103,7 +91,7 @@ def test_a_worker_answers_what_waits_and_ends_cleanly_when_asked(
 ) -> None:
     references = [f"2024/{number}.png" for number in range(3)]
     for number, reference in enumerate(references):
-        visitor.put(message(v1(volume.put_receipt(number, reference), reference)))
+        visitor.put(envelopes.of_work(v1(volume.put_receipt(number, reference), reference)))
     process = program.start()
     look = runs(visitor)
     eventually(lambda: len(look()) == len(references))
@@ -118,7 +106,7 @@ def test_a_worker_answers_what_waits_and_ends_cleanly_when_asked(
 def test_g1_a_receipt_whose_worker_is_killed_is_answered_by_the_next(
     program: Program, visitor: Visitor, volume: Volume
 ) -> None:
-    visitor.put(message(v2(volume.put_receipt())))
+    visitor.put(envelopes.of_work(v2(volume.put_receipt())))
     first = program.start()
     locks = volume.cache / ".rebuild-locks"
     eventually(lambda: locks.exists() and list(locks.iterdir()))
@@ -135,8 +123,8 @@ def test_g1_a_receipt_whose_worker_is_killed_is_answered_by_the_next(
 def test_g6_a_bad_file_goes_to_the_failures_queue_with_its_reason_and_blocks_nothing(
     program: Program, visitor: Visitor, volume: Volume
 ) -> None:
-    visitor.put(message(v1(volume.put(b"%PDF-1.7\n", "bad.pdf"), "bad.pdf")))
-    visitor.put(message(v1(volume.put_receipt())))
+    visitor.put(envelopes.of_work(v1(volume.put(b"%PDF-1.7\n", "bad.pdf"), "bad.pdf")))
+    visitor.put(envelopes.of_work(v1(volume.put_receipt())))
     program.start()
 
     look = runs(visitor)
@@ -149,8 +137,8 @@ def test_g6_a_bad_file_goes_to_the_failures_queue_with_its_reason_and_blocks_not
 def test_g8_the_log_names_no_address_and_nothing_of_a_receipt(
     program: Program, visitor: Visitor, volume: Volume, url: str
 ) -> None:
-    visitor.put(message(v1(volume.put(b"%PDF-1.7\n", "bad.pdf"), "bad.pdf")))
-    visitor.put(message(v1(volume.put_receipt())))
+    visitor.put(envelopes.of_work(v1(volume.put(b"%PDF-1.7\n", "bad.pdf"), "bad.pdf")))
+    visitor.put(envelopes.of_work(v1(volume.put_receipt())))
     process = program.start(LOG_LEVEL="DEBUG")
     look = runs(visitor)
     eventually(lambda: look() and visitor.ready(WORK_SIDE.failures))
