@@ -26,6 +26,7 @@ from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.amqp.settlement import Ack, Dead, GiveBack, Hold, Retry, Settlement
 
 GRACE_SECONDS = 30.0
+CHECK_SECONDS = 5.0  # how often an idle consumer asks whether messages wait for it
 
 _log = structlog.get_logger(__name__)
 
@@ -83,6 +84,8 @@ class Consumer:
         self._waiting: deque[_InHand] = deque()
         self._in_hand: _InHand | None = None
         self._outage: Reason | None = None
+        self._checked_at = 0.0
+        self._forgotten_at: float | None = None
         self._stopping = False
         self._idle = threading.Event()
 
@@ -108,6 +111,7 @@ class Consumer:
         self._channel = channel
         self._epoch += 1
         self._wide = False
+        self._forgotten_at = None
         channel.add_on_cancel_callback(lambda _: self._link.reset())
         self._subscribe()
 
@@ -120,7 +124,28 @@ class Consumer:
             self._in_hand = None
 
     def tick(self) -> None:
-        """Do nothing: time limits of a consumer are timers (called by the link)."""
+        """Look after an idle consumer from time to time (called by the link)."""
+        now = time.monotonic()
+        if self._tags and self._is_idle() and now - self._checked_at >= CHECK_SECONDS:
+            self._checked_at = now
+            for name in self._queues:
+                self._channel.queue_declare(name, passive=True, callback=self._on_count)
+
+    def _on_count(self, frame: Any) -> None:
+        """Consume anew when messages wait in a queue and none was brought since the last look.
+
+        A queue that is deleted and made again at once forgets its consumers without a word.
+        """
+        if frame.method.message_count == 0 or not self._is_idle():
+            return
+        if self._forgotten_at is None:
+            self._forgotten_at = self._checked_at
+        elif self._forgotten_at < self._checked_at:
+            _log.warning("consumer forgotten by the broker", consumer=self._name)
+            self._link.reset()
+
+    def _is_idle(self) -> bool:
+        return self._in_hand is None and not self._waiting
 
     def _subscribe(self) -> None:
         """Ask for deliveries: one until the first is settled, so a crash counts against one."""
@@ -144,6 +169,7 @@ class Consumer:
     def _on_message(
         self, queue_name: str, _channel: Any, method: Any, properties: Any, body: bytes
     ) -> None:
+        self._forgotten_at = None
         delivery = _delivery(queue_name, method, properties, body=body, epoch=self._epoch)
         self._waiting.append(_InHand(delivery, since=time.monotonic()))
         self._next()

@@ -24,7 +24,9 @@ from receipt_runtime.amqp import connection, declare
 TICK_SECONDS = 0.25
 STEADY_SECONDS = 10.0  # a connection that lived this long starts the back-off from the beginning
 CLOSE_SECONDS = 5.0  # a frozen broker never answers a close
-REDECLARE_SECONDS = 1.0  # pause between two declarations that returned messages asked for
+# Before a queue that vanished is made again: at once, the broker would not tell its consumers that
+# it was gone, and they would wait for ever (seen on 3.10).
+REDECLARE_SECONDS = 1.0
 
 _log = structlog.get_logger(__name__)
 
@@ -60,7 +62,7 @@ class Link:
         self._failures = 0
         self._ready_at: float | None = None
         self._blocked = False
-        self._redeclared_at = 0.0
+        self._redeclaring = False
         self._problem: OutageError | None = OutageError(Reason.BROKER_UNAVAILABLE)
 
     @property
@@ -101,12 +103,10 @@ class Link:
         self._close_connection()
 
     def declare_again(self) -> None:
-        """Declare the topology beside the running channel; from the link's thread only."""
-        now = time.monotonic()
-        if self._passive or now - self._redeclared_at < REDECLARE_SECONDS:
-            return
-        self._redeclared_at = now
-        self._connection.channel(on_open_callback=self._redeclare)
+        """Declare the topology soon, beside the running channel; from the link's thread only."""
+        if not self._passive and not self._redeclaring:
+            self._redeclaring = True
+            self._loop.call_later(REDECLARE_SECONDS, self._redeclare)
 
     def _run(self) -> None:
         while not self._closing:
@@ -128,6 +128,7 @@ class Link:
     def _open_loop(self) -> None:
         with self._loop_lock:
             self._loop = IOLoop()
+        self._redeclaring = False
         self._loop.add_callback(self._tick)
         self._loop.add_callback(self._connect)
 
@@ -228,7 +229,12 @@ class Link:
         self._failures = 0 if lived > STEADY_SECONDS else self._failures + 1
         self._ready_at = None
 
-    def _redeclare(self, channel: Any) -> None:
+    def _redeclare(self) -> None:
+        self._redeclaring = False
+        if self._connection.is_open:
+            self._connection.channel(on_open_callback=self._on_second_channel)
+
+    def _on_second_channel(self, channel: Any) -> None:
         channel.add_on_close_callback(self._on_redeclared)
         self._lay_out(channel, lambda _: channel.is_open and channel.close())
 

@@ -13,6 +13,7 @@ from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.amqp.settlement import AnyWork
 from tests.support.amqp import WITHIN_SECONDS, consuming, eventually
 
+CONSUMER = "test-consumer"
 QUICK = Patience(longest_pause=0.2)
 
 
@@ -62,7 +63,7 @@ class Desk:
         """Make a consumer of the work queue."""
         return Consumer(
             self.url,
-            name="test-consumer",
+            name=CONSUMER,
             queues=[WORK_SIDE.work],
             prefetch=prefetch,
             intake=ByContract(settlement.WORK, self.person.work_on),
