@@ -32,9 +32,10 @@ stack.start(stack.postgres)
 
 # A session that starts PostgreSQL and one program of its own, says so, and waits to be struck.
 _SESSION = """
-import os, subprocess, sys, time
+import signal, subprocess, sys, time
 from dev.leash import Leash
 from dev.stack import Stack
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a CI run may have started us deaf
 stack = Stack(sys.argv[1])
 leash = Leash(stack)
 try:
@@ -253,12 +254,15 @@ def test_a_session_that_ends_leaves_nothing_running(number: signal.Signals) -> N
         text=True,
         cwd=folders.CHECKOUT,
     )
-    with session:
+    try:
         assert session.stdout is not None
         own = process.identify(int(session.stdout.readline()))
         servers = [one for d in daemon.recorded(Stack(name).folder) for one in d.family()]
         session.send_signal(number)
-        session.wait()
+        session.wait(_PATIENCE_SECONDS)
+    finally:
+        session.kill()
+        session.communicate()
     _wait_until(lambda: not Stack(name).folder.exists())
 
     assert servers
