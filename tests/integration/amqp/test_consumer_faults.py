@@ -79,6 +79,17 @@ def test_a_queue_deleted_and_made_again_is_consumed_again(desk: Desk, visitor: V
         eventually(lambda: "some/2.png#1" in desk.person.seen)
 
 
+def test_a_consumer_that_the_broker_forgot_comes_back(desk: Desk, visitor: Visitor) -> None:
+    """A queue made again at once keeps its consumers registered and brings them nothing."""
+    with desk.working():
+        _send(desk.publisher, 1)
+        desk.person.saw(1)
+        visitor.channel.queue_delete(WORK_SIDE.work)
+        preflight.declare_topology(desk.url)
+        _send(desk.publisher, 2, 3, 4)
+        eventually(lambda: {f"some/{n}.png#1" for n in (2, 3, 4)} <= set(desk.person.seen))
+
+
 def test_a_consumer_timeout_does_not_end_consuming(
     server: RabbitMQ, desk: Desk, visitor: Visitor
 ) -> None:
