@@ -145,6 +145,23 @@ def test_g6_a_dead_letter_becomes_a_row_and_ends_its_item(books: Books, visitor:
 
 
 @pytest.mark.usefixtures("collector")
+def test_g1_work_that_kills_its_workers_ends_its_item(books: Books, visitor: Visitor) -> None:
+    books.ask()
+    books.want()
+    wanted = ReprocessWork(
+        version=2, source_sha256=sha(), source_reference=reference(), request_id=request_id()
+    )
+    visitor.put(
+        Message(WORK_SIDE.work, WORK_SIDE.routing_key, work.encode(wanted), wanted.type, "some-id")
+    )
+
+    eventually(lambda: _crash(visitor))
+
+    eventually(lambda: books.item()["state"] == "failed")
+    assert books.item()["reason"] == "worker_crashed"
+
+
+@pytest.mark.usefixtures("collector")
 @pytest.mark.parametrize(
     "body",
     [
@@ -252,6 +269,14 @@ def dead(side: Side, body: bytes, reason: Reason) -> Message:
 
 def _passes(source: int) -> list[ResultEvent]:
     return [make_pass(number, run=source, source=source) for number in (1, 2)]
+
+
+def _crash(visitor: Visitor) -> bool:
+    """Take the work message and let it fall, as a worker that dies; True once it is dead."""
+    method, _, _ = visitor.channel.basic_get(WORK_SIDE.work)
+    if method is not None:
+        visitor.channel.basic_reject(method.delivery_tag, requeue=True)
+    return visitor.ready(WORK_SIDE.dead) == 1
 
 
 def _waiting(books: Books) -> bool:

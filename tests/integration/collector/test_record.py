@@ -8,7 +8,14 @@ from receipt_collector.gate import Recorded
 from receipt_contract.errors import AttemptError, PermanentError, Reason
 from receipt_contract.results import ExtractionStatus, PersistenceMode, ResultEvent
 from tests.integration.collector.books import Books
-from tests.support.results import make_pass, make_receipt, make_run, reference, run_uuid
+from tests.support.results import (
+    make_artifact,
+    make_pass,
+    make_receipt,
+    make_run,
+    reference,
+    run_uuid,
+)
 
 CACHE_ONLY = PersistenceMode.CACHE_ONLY
 
@@ -246,6 +253,16 @@ def test_g6_what_the_database_cannot_hold_is_the_events_fault(
 
     assert caught.value.reason is Reason.INVALID_EVENT, why
     assert books.count("budget.receipt_evidence") == 0
+    assert books.apply(make_run()) is Recorded.STORED
+
+
+def test_g6_an_address_longer_than_an_index_entry_is_the_events_fault(books: Books) -> None:
+    digits = "".join(f"{number:x}" for number in range(10_000))  # what cannot be compressed away
+    artifact = make_artifact().model_copy(update={"uri": f"pvc://{digits}"})
+
+    with pytest.raises(PermanentError):
+        books.apply(make_run().model_copy(update={"artifacts": (artifact,)}))
+
     assert books.apply(make_run()) is Recorded.STORED
 
 
