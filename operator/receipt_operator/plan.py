@@ -6,8 +6,11 @@ away is an outage and never "nothing to do".
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
+
+import structlog
 
 from receipt_contract.errors import OutageError
 from receipt_contract.requests import CacheChoice, RequestSpec, Selector
@@ -16,13 +19,15 @@ from receipt_operator import caches, discovery
 from receipt_operator.board import Board
 from receipt_operator.register import items, leases, requests, selection
 from receipt_operator.register.database import Database, Fence
-from receipt_operator.register.requests import Frozen
+from receipt_operator.register.requests import Frozen, UnknownRunError
 from receipt_operator.register.rows import Counts, Request
-from receipt_runtime import backoff, files
+from receipt_runtime import backoff, files, logs
 
 CHUNK = 1000
 CONCURRENT_PLANS = 2
 LONGEST_PAUSE_SECONDS = 30.0
+
+_log = structlog.get_logger(__name__)
 
 
 class NotYetError(Exception):
@@ -48,7 +53,7 @@ class Planner:
         if request.request_id not in self._running:
             task = asyncio.create_task(self._until_whole(request, spec))
             self._running[request.request_id] = task
-            task.add_done_callback(lambda _: self._running.pop(request.request_id, None))
+            task.add_done_callback(partial(self._ended, request.request_id))
 
     async def close(self) -> None:
         """Stop planning; the cursors remember how far it came."""
@@ -56,6 +61,14 @@ class Planner:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+    def _ended(self, request_id: str, task: asyncio.Task[None]) -> None:
+        """Show a plan that a fault of ours cut off; the next list of objects begins it again."""
+        self._running.pop(request_id, None)
+        failure = None if task.cancelled() else task.exception()
+        if failure is not None:
+            _log.error("a plan failed", request=request_id, failure=logs.trail(failure))
+            self._board.block(request_id, ConditionReason.INTERNAL_ERROR)
 
     async def _until_whole(self, request: Request, spec: RequestSpec) -> None:
         failures = 0
@@ -81,7 +94,7 @@ class Planner:
             return
         try:
             await self._write_chunks(current, spec)
-        except LookupError:
+        except UnknownRunError:
             await self._refuse(current.request_id, ConditionReason.INVALID_TARGET, found=0)
 
     async def _write_chunks(self, current: Request, spec: RequestSpec) -> None:
@@ -92,7 +105,9 @@ class Planner:
                 await self._refuse(request_id, ConditionReason.SELECTOR_TOO_LARGE, found=found)
                 return
             async with self._database.write() as connection:
-                await items.add(connection, request_id, chunk)
+                goes_on = await items.add(connection, request_id, chunk)
+            if not goes_on:
+                return
             self._board.clear(request_id)
         async with self._database.write() as connection:
             await requests.accept(connection, request_id, found)

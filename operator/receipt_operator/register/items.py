@@ -19,21 +19,28 @@ class End(NamedTuple):
     reason: Reason
 
 
-async def add(connection: Connection, request_id: str, references: Sequence[str]) -> None:
+async def add(connection: Connection, request_id: str, references: Sequence[str]) -> bool:
     """Write a chunk of the plan and move its cursor behind the last reference.
 
-    Both commit together, so a plan that is cut off goes on behind its cursor.
+    Both commit together, so a plan that is cut off goes on behind its cursor. False when the
+    request stopped meanwhile: what it means is counted, and nothing may come on top.
     """
+    cursor = await connection.execute(
+        """
+        UPDATE work.requests SET plan_cursor = %(last)s
+         WHERE request_id = %(request_id)s AND state = 'planning' AND ending IS NULL
+        """,
+        {"request_id": request_id, "last": references[-1]},
+    )
+    if not cursor.rowcount:
+        return False
     async with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY work.items (request_id, reference, state) FROM STDIN") as copy,
+        connection.cursor() as writer,
+        writer.copy("COPY work.items (request_id, reference, state) FROM STDIN") as copy,
     ):
         for reference in references:
             await copy.write_row((request_id, reference, ItemState.PLANNED))
-    await connection.execute(
-        "UPDATE work.requests SET plan_cursor = %(last)s WHERE request_id = %(request_id)s",
-        {"request_id": request_id, "last": references[-1]},
-    )
+    return True
 
 
 async def count(connection: Connection, request_id: str) -> Counts:

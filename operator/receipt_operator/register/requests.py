@@ -36,6 +36,10 @@ _WITH_COUNTS = """
 """
 
 
+class UnknownRunError(Exception):
+    """The register does not know, or not any more, what failed under a runId."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A request about to be written down for the first time."""
@@ -137,8 +141,8 @@ async def histories(
 async def failed_of(database: Database, current: Request, run_id: str) -> list[str] | None:
     """Read what failed under an earlier runId of the same object and was not done since.
 
-    None while a request of that runId is unfinished. Raises LookupError when there was none, or
-    when its items are no longer kept.
+    None while a request of that runId is unfinished. Raises UnknownRunError when there was none,
+    or when its items are no longer kept.
     """
     object_of = {
         "cluster": current.cluster,
@@ -162,7 +166,7 @@ async def failed_of(database: Database, current: Request, run_id: str) -> list[s
         if any(row["state"] != "finished" for row in rows):
             return None
         if not rows or any(row["failed"] and not row["kept"] for row in rows):
-            raise LookupError
+            raise UnknownRunError
         cursor = await connection.execute(
             """
             SELECT DISTINCT i.reference FROM work.items i
