@@ -22,8 +22,10 @@ REQUEST_SECONDS = 30.0
 MERGE_PATCH = "application/merge-patch+json"
 REPORTING_CONTROLLER = f"{GROUP}/operator"
 
-_CONFLICT = 409
 _NOT_FOUND = 404
+_CONFLICT = 409
+_TOO_MANY = 429
+_SERVER_ERROR = 500
 
 
 class ClusterError(Exception):
@@ -36,6 +38,13 @@ class ConflictError(ClusterError):
 
 class GoneError(ClusterError):
     """The object is not there any more."""
+
+
+class UnavailableError(ClusterError):
+    """The API server did not answer, or asked to come later."""
+
+
+_ERRORS = {_NOT_FOUND: GoneError, _CONFLICT: ConflictError, _TOO_MANY: UnavailableError}
 
 
 class Cluster:
@@ -155,8 +164,12 @@ async def _translated() -> AsyncIterator[None]:
     try:
         yield
     except ApiException as error:
-        raise {_CONFLICT: ConflictError, _NOT_FOUND: GoneError}.get(error.status, ClusterError)(
-            f"the API server answered {error.status}"
-        ) from error
+        raise _class_of(error.status)(f"the API server answered {error.status}") from error
     except (TimeoutError, aiohttp.ClientError, OSError) as error:
-        raise ClusterError("the API server does not answer") from error
+        raise UnavailableError("the API server does not answer") from error
+
+
+def _class_of(status: int) -> type[ClusterError]:
+    if status >= _SERVER_ERROR:
+        return UnavailableError
+    return _ERRORS.get(status, ClusterError)

@@ -65,6 +65,7 @@ _SENTENCES = {
     ConditionReason.INTERNAL_ERROR: "The operator failed several times on this object; its log has"
     " the reason.",
 }
+_UNREADABLE = "This version of the operator cannot read the spec; nothing was sent for it."
 _SENDING_PROBLEMS = frozenset(
     {
         ConditionReason.BROKER_UNAVAILABLE,
@@ -89,7 +90,7 @@ def state_of(facts: Facts) -> State:
     request = facts.request
     if request.finished:
         return FINAL_STATES[_result(facts)]
-    if request.ending is None and facts.obstacle is not None:
+    if facts.obstacle is not None:
         return State.STALLED
     if request.ending is None and request.knobs.suspend:
         return State.SUSPENDED
@@ -125,6 +126,29 @@ def conditions_of(facts: Facts, before: Sequence[Condition]) -> tuple[Condition,
     )
 
 
+def of_unreadable(
+    before: Sequence[Condition], *, now: datetime, generation: int
+) -> tuple[Condition, ...]:
+    """State what is true for a spec that this program cannot read."""
+    known = {condition.type: condition for condition in before}
+    statuses = {
+        ConditionType.ACCEPTED: FALSE,
+        ConditionType.SUCCEEDED: FALSE,
+        ConditionType.FINISHED: TRUE,
+        ConditionType.STALLED: TRUE,
+    }
+    reason = ConditionReason.INVALID_TARGET
+    return tuple(
+        _timed(
+            Fact(type_, status, reason, _UNREADABLE),
+            known.get(type_),
+            changed=now,
+            generation=generation,
+        )
+        for type_, status in statuses.items()
+    )
+
+
 def _timed(
     fact: Fact, before: Condition | None, *, changed: datetime, generation: int
 ) -> Condition:
@@ -141,9 +165,8 @@ def _timed(
 
 def _accepted(facts: Facts) -> Fact:
     request = facts.request
-    if request.finished and _result(facts) in REFUSALS:
-        reason = _result(facts)
-        return Fact(ConditionType.ACCEPTED, FALSE, reason, _SENTENCES[reason])
+    if request.finished and (request.accepted_at is None or _result(facts) in REFUSALS):
+        return Fact(ConditionType.ACCEPTED, FALSE, _result(facts), result_sentence(facts))
     if request.state is RequestState.PLANNING:
         return Fact(
             ConditionType.ACCEPTED,

@@ -7,12 +7,9 @@ Every loop can be cut off anywhere: what is true stands in the register, and the
 goes on from there.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
-
-import structlog
 
 from receipt_contract.errors import OutageError
 from receipt_contract.requests import Kind
@@ -20,7 +17,7 @@ from receipt_contract.status import MAX_HISTORY
 from receipt_operator import finishing, metrics, reconcile
 from receipt_operator.board import Board, wait
 from receipt_operator.cluster import Cluster
-from receipt_operator.mirror import Mirror
+from receipt_operator.mirror import Mirror, Shown
 from receipt_operator.observed import Objects, from_document
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Publication
@@ -34,8 +31,6 @@ from receipt_operator.workqueue import WorkQueue
 BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
 PUBLISH_SECONDS = 1.0
-
-_log = structlog.get_logger(__name__)
 
 
 class Controller:
@@ -98,6 +93,9 @@ class Controller:
         keys = await self._queue.take(BATCH)
         try:
             await self._reconcile(keys)
+        except OutageError:
+            self._queue.add(keys)  # says nothing about the objects; the loop itself pauses
+            raise
         except BaseException:
             for key in keys:
                 self._queue.failed(key)
@@ -142,16 +140,18 @@ class Controller:
     async def _reconcile(self, keys: Sequence[ObjectKey]) -> None:
         cluster = self._settings.cluster
         wants = self._wants(keys)
+        now = datetime.now(UTC)
         rows = await requests.of_objects(
             self._database,
             cluster=cluster,
             keys=keys,
             request_ids=[want.request_id for want in wants.values()],
         )
-        await self._park([row for row in rows if self._objects.get(row.key) is None])
-        decisions = self._decide(wants, rows)
-        await self._carry_out(decisions)
-        await self._show(wants)
+        await self._park([row for row in rows if row.key not in wants])
+        await self._carry_out(self._decide(wants, rows, now))
+        await self._show(wants, now)
+        unreadable = [key for key in keys if key not in wants and self._objects.get(key)]
+        await self._mirror.refuse(unreadable, now)
 
     def _wants(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, Wanted]:
         wants = {}
@@ -161,9 +161,7 @@ class Controller:
                 self._mirror.forget(key)
                 continue
             want = reconcile.wanted(observed, self._settings.cluster)
-            if want is None:
-                _log.error("spec not readable by this version", kind=key.kind, name=key.name)
-            else:
+            if want is not None:
                 wants[key] = want
         return wants
 
@@ -173,11 +171,12 @@ class Controller:
             async with self._database.write() as connection:
                 await requests.park(connection, ids)
 
-    def _decide(self, wants: Mapping[ObjectKey, Wanted], rows: Sequence[Request]) -> list[Decision]:
+    def _decide(
+        self, wants: Mapping[ObjectKey, Wanted], rows: Sequence[Request], now: datetime
+    ) -> list[Decision]:
         by_key: dict[ObjectKey, list[Request]] = {key: [] for key in wants}
         for row in rows:
             by_key.setdefault(row.key, []).append(row)
-        now = datetime.now(UTC)
         return [
             reconcile.decide(observed, want, by_key[key], now)
             for key, want in wants.items()
@@ -200,7 +199,7 @@ class Controller:
                     await requests.follow(connection, request_id, decision.knobs)
                 await requests.unpark(connection, decision.unpark)
 
-    async def _show(self, wants: Mapping[ObjectKey, Wanted]) -> None:
+    async def _show(self, wants: Mapping[ObjectKey, Wanted], now: datetime) -> None:
         """Read what stands now, plan what is not planned, and write the statuses."""
         if not wants:
             return
@@ -211,14 +210,14 @@ class Controller:
         histories = await requests.histories(
             self._database, cluster=cluster, keys=list(wants), limit=MAX_HISTORY + 1
         )
-        shown = []
+        shown = {}
         for key, want in wants.items():
             request = by_id.get(want.request_id)
             if request is None:
                 continue
             if request.state is RequestState.PLANNING:
                 self._planner.begin(request, want.spec)
-            shown.append(self._mirror.show(key, want.spec, request, histories[key]))
-        await asyncio.gather(*shown)
+            shown[key] = Shown(want, request, histories[key])
+        await self._mirror.show(shown, now)
         self._board.mirror.set()
         self._board.publish.set()

@@ -6,26 +6,33 @@ version it was computed for; where that is old, the object is read again and com
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import structlog
 from aiolimiter import AsyncLimiter
 
-from receipt_contract.requests import RequestSpec
 from receipt_contract.status import ConditionReason
 from receipt_operator import finishing, notices
 from receipt_operator.board import Board
-from receipt_operator.cluster import Cluster, ClusterError, ConflictError, GoneError
+from receipt_operator.cluster import (
+    Cluster,
+    ClusterError,
+    ConflictError,
+    GoneError,
+    UnavailableError,
+)
 from receipt_operator.facts import Facts, Failures, Obstacle, failures_of
 from receipt_operator.observed import Objects, Observed
 from receipt_operator.pace import Paces
+from receipt_operator.reconcile import Wanted
 from receipt_operator.register.database import Database
-from receipt_operator.register.rows import ObjectKey, Request
-from receipt_operator.status import status_of
+from receipt_operator.register.rows import ObjectKey, Request, RequestState
+from receipt_operator.status import status_of, unreadable_status
 from receipt_operator.workqueue import WorkQueue
+from receipt_runtime import logs
 
 SMALL_REQUEST = 100  # items
 SMALL_INTERVAL_SECONDS = 1.0
@@ -42,10 +49,15 @@ _log = structlog.get_logger(__name__)
 class Shown:
     """What an object is to show: its request as last read, and what goes with it."""
 
-    spec: RequestSpec
+    want: Wanted
     request: Request
     history: Sequence[Request]
-    failures: Failures
+    failures: Failures = field(default_factory=Failures)
+
+    def speaks_of(self, observed: Observed) -> bool:
+        """Whether the object still says what this was decided from."""
+        said = (self.want.claim.object_uid, self.want.generation)
+        return (observed.uid, observed.generation) == said
 
 
 class Mirror:
@@ -72,26 +84,44 @@ class Mirror:
         self._no_progress_after = no_progress_after_seconds
         self._shown: dict[ObjectKey, Shown] = {}
         self._by_request: dict[str, ObjectKey] = {}
+        self._unreadable: set[ObjectKey] = set()
         self._written_at: dict[ObjectKey, float] = {}
+        self._told = notices.Told()
         self._paces = Paces()
         self._transitions = AsyncLimiter(TRANSITIONS_PER_SECOND, 1)
         self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
         self._gate = asyncio.Semaphore(CONCURRENT_WRITES)
         self._last_advance: datetime | None = None
 
-    async def show(
-        self, key: ObjectKey, spec: RequestSpec, request: Request, history: Sequence[Request]
-    ) -> None:
-        """Tie an object to its request and write its status if it differs."""
-        self._by_request[request.request_id] = key
-        failures = failures_of(request) if request.finished else Failures()
-        self._shown[key] = Shown(spec, request, history, failures)
-        await self._refresh(key, request.finished_at or request.created_at)
+    async def show(self, shown: Mapping[ObjectKey, Shown], now: datetime) -> None:
+        """Tie objects to their requests and write the statuses that differ."""
+        for key, one in shown.items():
+            self._untie(key)
+            failures = Failures()
+            if one.request.finished:
+                failures = failures_of(one.request)
+                self._board.clear(one.request.request_id)
+            self._by_request[one.request.request_id] = key
+            self._shown[key] = replace(one, failures=failures)
+        await self._refresh_all(list(shown), now)
+
+    async def refuse(self, keys: Sequence[ObjectKey], now: datetime) -> None:
+        """Say on objects that this program cannot read them."""
+        for key in keys:
+            self._untie(key)
+            self._unreadable.add(key)
+        await self._refresh_all(keys, now)
 
     def forget(self, key: ObjectKey) -> None:
         """Stop showing on an object that is gone."""
-        shown = self._shown.pop(key, None)
+        self._untie(key)
         self._written_at.pop(key, None)
+        self._told.forget(key)
+
+    def _untie(self, key: ObjectKey) -> None:
+        """Separate an object from the request it showed, which may still be active."""
+        self._unreadable.discard(key)
+        shown = self._shown.pop(key, None)
         if shown is not None:
             self._by_request.pop(shown.request.request_id, None)
 
@@ -107,15 +137,26 @@ class Mirror:
             if key is None or shown is None or request.parked:
                 continue
             failures = await self._failures(shown, request)
+            if self._shown.get(key) is not shown:
+                continue  # reconciled meanwhile, from newer facts
             self._shown[key] = replace(shown, request=request, failures=failures)
-            due.append(self._refresh(key, now))
-        await asyncio.gather(*due)
+            due.append(key)
+        await self._refresh_all(due, now)
+        self._queue.add(self._ended_elsewhere({one.request_id for one in active}))
+
+    def _ended_elsewhere(self, active: Collection[str]) -> list[ObjectKey]:
+        """Return objects whose request is shown as unfinished and is not active any more."""
+        return [
+            key
+            for request_id, key in self._by_request.items()
+            if request_id not in active and not self._shown[key].request.finished
+        ]
 
     async def refresh_without_database(self, now: datetime) -> None:
         """Show that the database is away on every unfinished request."""
         obstacle = Obstacle(ConditionReason.DATABASE_UNAVAILABLE, now)
         unfinished = [key for key, shown in self._shown.items() if not shown.request.finished]
-        await asyncio.gather(*(self._refresh(key, now, obstacle) for key in unfinished))
+        await self._refresh_all(unfinished, now, obstacle)
 
     async def _failures(self, shown: Shown, request: Request) -> Failures:
         if request.counts.failed == shown.request.counts.failed and (
@@ -124,24 +165,42 @@ class Mirror:
             return shown.failures
         return await finishing.failures(self._database, request.request_id)
 
-    async def _refresh(
-        self, key: ObjectKey, now: datetime, obstacle: Obstacle | None = None
+    async def _refresh_all(
+        self, keys: Sequence[ObjectKey], now: datetime, obstacle: Obstacle | None = None
     ) -> None:
-        """Write an object's status if it is due; failures queue the key again."""
-        async with self._gate:
-            try:
-                await self._write(key, now, obstacle)
-            except ClusterError as error:
-                _log.warning("status not written", name=key.name, error=type(error).__name__)
+        """Write the statuses that are due; one that fails is queued again and stops no other."""
+        outcomes = await asyncio.gather(
+            *(self._refresh(key, now, obstacle) for key in keys), return_exceptions=True
+        )
+        failures = [
+            (key, one)
+            for key, one in zip(keys, outcomes, strict=True)
+            if isinstance(one, BaseException)
+        ]
+        for key, failure in failures:
+            if isinstance(failure, UnavailableError | ConflictError):
+                self._queue.postponed(key)
+            elif isinstance(failure, Exception):
                 self._queue.failed(key)
+            else:
+                raise failure
+        if failures:
+            first = logs.trail(failures[0][1])
+            _log.warning("statuses not written", objects=len(failures), first=first)
+
+    async def _refresh(self, key: ObjectKey, now: datetime, obstacle: Obstacle | None) -> None:
+        async with self._gate:
+            await self._write(key, now, obstacle)
 
     async def _write(self, key: ObjectKey, now: datetime, obstacle: Obstacle | None) -> None:
         for _ in range(CONFLICT_TRIES):
             observed, shown = self._objects.get(key), self._shown.get(key)
-            if observed is None or shown is None:
+            if observed is None:
                 return
-            desired = status_of(self._facts(observed, shown, now, obstacle))
-            if desired == observed.status or not await self._is_due(observed, shown, desired):
+            desired = self._desired(observed, shown, now, obstacle)
+            if desired is None or desired == observed.status:
+                return
+            if not await self._is_due(observed, shown, desired):
                 return
             try:
                 written = await self._cluster.patch_status(observed, desired)
@@ -154,7 +213,17 @@ class Mirror:
             self._written_at[key] = time.monotonic()
             await self._notify(observed, written)
             return
-        self._queue.failed(key)
+        raise ConflictError("the object changes faster than it is written")
+
+    def _desired(
+        self, observed: Observed, shown: Shown | None, now: datetime, obstacle: Obstacle | None
+    ) -> Mapping[str, Any] | None:
+        """Compute the status; None while the object's spec waits for its reconciliation."""
+        if observed.key in self._unreadable:
+            return unreadable_status(observed, now)
+        if shown is None or not shown.speaks_of(observed):
+            return None
+        return status_of(self._facts(observed, shown, now, obstacle))
 
     def _facts(
         self, observed: Observed, shown: Shown, now: datetime, obstacle: Obstacle | None
@@ -162,7 +231,7 @@ class Mirror:
         request = shown.request
         return Facts(
             observed=observed,
-            spec=shown.spec,
+            spec=shown.want.spec,
             request=request,
             now=now,
             default_max_in_flight=self._default_max_in_flight,
@@ -176,8 +245,8 @@ class Mirror:
         if request.finished:
             return None
         known = self._board.obstacle(request.request_id)
-        if known is not None:
-            return known
+        if known is not None and (request.publishable or request.state is RequestState.PLANNING):
+            return known  # what neither plans nor sends is not held up
         if self._queue.stuck(key):
             return Obstacle(ConditionReason.INTERNAL_ERROR, now)
         if self._is_without_progress(request, now):
@@ -195,9 +264,15 @@ class Mirror:
         )
         return (now - latest).total_seconds() > self._no_progress_after
 
-    async def _is_due(self, observed: Observed, shown: Shown, desired: Mapping[str, Any]) -> bool:
+    async def _is_due(
+        self, observed: Observed, shown: Shown | None, desired: Mapping[str, Any]
+    ) -> bool:
         """Wait for a transition's turn; let progress pass only now and then."""
-        if shown.request.finished or notices.is_transition(observed.status, desired):
+        if (
+            shown is None
+            or shown.request.finished
+            or notices.is_transition(observed.status, desired)
+        ):
             await self._transitions.acquire()
             return True
         total = shown.request.total
@@ -218,11 +293,15 @@ class Mirror:
         else:
             known = self._objects.get(key)
             self._objects.put(observed)
-            if known is not None and known.generation != observed.generation:
+            if known is None or (known.uid, known.generation) != (
+                observed.uid,
+                observed.generation,
+            ):
                 self._queue.add([key])
 
     async def _notify(self, before: Observed, written: Observed) -> None:
-        for notice in notices.between(before.status, written.status):
+        news = notices.between(before.status, written.status)
+        for notice in self._told.ration(written.key, written.status, news):
             try:
                 await self._cluster.post_event(
                     written, type_=notice.type, reason=notice.reason, note=notice.note

@@ -1,12 +1,14 @@
-"""What changed between two statuses: whether it is a transition, and which events tell it. Pure."""
+"""What changed between two statuses: whether it is a transition, and which events tell it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from receipt_contract.status import ConditionReason, ConditionStatus, ConditionType
 from receipt_operator.conditions import SUCCESSES
+from receipt_operator.register.rows import ObjectKey
 
 MAX_NOTE = 1024  # the API server's limit
+MAX_NOTICES = 8  # about one request, its end included
 NORMAL, WARNING = "Normal", "Warning"
 
 
@@ -16,6 +18,32 @@ class Notice(NamedTuple):
     type: str
     reason: str
     note: str
+
+
+class Told:
+    """How much was told about the request of each object, so that a flapping one stays quiet."""
+
+    def __init__(self) -> None:
+        """Start with nothing told."""
+        self._counts: dict[ObjectKey, tuple[str | None, int]] = {}
+
+    def ration(
+        self, key: ObjectKey, status: Mapping[str, Any], notices: Sequence[Notice]
+    ) -> Sequence[Notice]:
+        """Return those that may be told; the last one is kept for the end."""
+        request_id = _request_of(status)
+        known, count = self._counts.get(key, (None, 0))
+        if known != request_id:
+            count = 0
+        finished = ConditionType.FINISHED in _true_conditions(status)
+        left = MAX_NOTICES - count if finished else MAX_NOTICES - 1 - count
+        allowed = notices[: max(left, 0)]
+        self._counts[key] = (request_id, count + len(allowed))
+        return allowed
+
+    def forget(self, key: ObjectKey) -> None:
+        """Forget an object that is gone."""
+        self._counts.pop(key, None)
 
 
 def is_transition(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

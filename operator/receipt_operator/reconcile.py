@@ -38,6 +38,7 @@ class Wanted:
     request_id: str
     spec: RequestSpec
     claim: Claim
+    generation: int  # of the object that said so
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def wanted(observed: Observed, cluster: str) -> Wanted | None:
     named = RequestName(cluster, key.namespace, key.kind.value, key.name, spec.run_id)
     wish = contract.canonical_wish(spec)
     claim = Claim(request_id, named, observed.uid, wish, knobs_of(spec))
-    return Wanted(request_id, spec, claim)
+    return Wanted(request_id, spec, claim, observed.generation)
 
 
 def decide(observed: Observed, want: Wanted, rows: Sequence[Request], now: datetime) -> Decision:

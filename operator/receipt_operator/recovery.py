@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from receipt_contract.status import ConditionStatus, ConditionType, RequestStatus
+from receipt_operator.conditions import FINAL_STATES
 from receipt_operator.register.requests import Frozen
 from receipt_operator.register.rows import Counts
 
@@ -20,6 +21,8 @@ def from_status(status: Mapping[str, Any], request_id: str) -> Frozen | None:
         return None
     finished = next((c for c in said.conditions if c.type is ConditionType.FINISHED), None)
     if finished is None or finished.status is not ConditionStatus.TRUE:
+        return None
+    if finished.reason not in FINAL_STATES:
         return None
     progress = said.progress
     publications = said.publish.publications if said.publish else 0

@@ -72,6 +72,7 @@ class OperatorSettings(RuntimeSettings):
     sweep_seconds: float = Field(
         default=300,
         ge=1,
+        le=600,  # the liveness probe wants one every fifteen minutes
         validation_alias="RECEIPTS_SWEEP_SECONDS",
         description="Time between complete lists, which catch what a watch missed.",
     )
@@ -86,5 +87,6 @@ class OperatorSettings(RuntimeSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
-            return tuple(name.strip() for name in value.split(",") if name.strip())
+            names = (name.strip() for name in value.split(","))
+            return tuple(dict.fromkeys(name for name in names if name))
         return value

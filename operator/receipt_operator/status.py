@@ -1,6 +1,7 @@
 """The whole status of an object, computed anew from facts, in at most 4 KiB. Pure."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +16,7 @@ from receipt_contract.status import (
     MAX_SAMPLES,
     MAX_STATUS_BYTES,
     Condition,
+    ConditionReason,
     Effective,
     EtaBasis,
     Failures,
@@ -26,9 +28,11 @@ from receipt_contract.status import (
     ReasonCount,
     RequestRun,
     RequestStatus,
+    State,
 )
 from receipt_operator import conditions
 from receipt_operator.facts import Facts
+from receipt_operator.observed import Observed
 from receipt_operator.register.rows import Request
 
 NO_ETA = "-"
@@ -50,6 +54,16 @@ def status_of(facts: Facts) -> dict[str, Any]:
         history = history[:-1]
     whole = whole.model_copy(update={"history": history} if history else {})
     return _with_samples(whole, facts).document()
+
+
+def unreadable_status(observed: Observed, now: datetime) -> dict[str, Any]:
+    """Return the status of an object whose spec this program cannot read."""
+    before = conditions_before(observed.status)
+    return RequestStatus(
+        observed_generation=observed.generation,
+        state=State.INVALID,
+        conditions=conditions.of_unreadable(before, now=now, generation=observed.generation),
+    ).document()
 
 
 def conditions_before(status: Mapping[str, Any]) -> tuple[Condition, ...]:
@@ -151,8 +165,17 @@ def _publication(facts: Facts) -> Publication:
     return Publication(
         publications=request.counts.publications,
         last_problem=obstacle.reason,
-        last_problem_time=obstacle.since,
+        last_problem_time=_known_since(facts.observed.status, obstacle.reason) or obstacle.since,
     )
+
+
+def _known_since(status: Mapping[str, Any], problem: ConditionReason) -> datetime | None:
+    """Return since when the object says that this is the problem."""
+    try:
+        said = Publication.model_validate(status.get("publish"))
+    except ValidationError:
+        return None
+    return said.last_problem_time if said.last_problem is problem else None
 
 
 def _failures(facts: Facts) -> Failures | None:

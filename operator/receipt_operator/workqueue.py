@@ -5,21 +5,25 @@ kopf only logs what an event handler raises; here a key stays until its reconcil
 
 import asyncio
 from collections.abc import Iterable
+from itertools import islice
 
 from receipt_operator.register.rows import ObjectKey
 from receipt_runtime import backoff
 
 LONGEST_DELAY_SECONDS = 60.0
+POSTPONED_SECONDS = 5.0
 STALL_AFTER_FAILURES = 5
 
 
 class WorkQueue:
     """Keys waiting for reconciliation. One reader."""
 
-    def __init__(self) -> None:
-        """Start empty."""
+    def __init__(self, *, longest_delay: float = LONGEST_DELAY_SECONDS) -> None:
+        """Start empty; `longest_delay` is in seconds."""
+        self._longest_delay = longest_delay
         self._waiting: dict[ObjectKey, None] = {}
         self._failures: dict[ObjectKey, int] = {}
+        self._delayed: set[ObjectKey] = set()
         self._some = asyncio.Event()
 
     def __len__(self) -> int:
@@ -33,9 +37,14 @@ class WorkQueue:
             self._some.set()
 
     async def take(self, limit: int) -> list[ObjectKey]:
-        """Wait for keys and take up to `limit` of them, oldest first."""
+        """Wait for keys and take up to `limit` of them, oldest first.
+
+        One that failed before comes alone, so that it cannot fail others with it.
+        """
         await self._some.wait()
-        taken = list(self._waiting)[:limit]
+        first = next(iter(self._waiting))
+        sound = (key for key in self._waiting if key not in self._failures)
+        taken = [first] if first in self._failures else list(islice(sound, limit))
         for key in taken:
             del self._waiting[key]
         if not self._waiting:
@@ -48,10 +57,23 @@ class WorkQueue:
 
     def failed(self, key: ObjectKey) -> None:
         """Queue a key again after a delay that doubles with each failure in a row."""
-        failures = self._failures[key] = self._failures.get(key, 0) + 1
-        delay = backoff.pause(failures, longest=LONGEST_DELAY_SECONDS)
-        asyncio.get_running_loop().call_later(delay, self.add, [key])
+        if key not in self._delayed:
+            failures = self._failures[key] = self._failures.get(key, 0) + 1
+            self._delay(key, backoff.pause(failures, longest=self._longest_delay))
+
+    def postponed(self, key: ObjectKey) -> None:
+        """Queue a key again after a moment, for an outage that is not its own."""
+        if key not in self._delayed:
+            self._delay(key, backoff.pause(0, first=POSTPONED_SECONDS, longest=self._longest_delay))
 
     def stuck(self, key: ObjectKey) -> bool:
         """Whether the same key failed so often in a row that people should know."""
         return self._failures.get(key, 0) >= STALL_AFTER_FAILURES
+
+    def _delay(self, key: ObjectKey, seconds: float) -> None:
+        self._delayed.add(key)
+        asyncio.get_running_loop().call_later(seconds, self._due, key)
+
+    def _due(self, key: ObjectKey) -> None:
+        self._delayed.discard(key)
+        self.add([key])
