@@ -158,13 +158,14 @@ class Consumer:
 
     def _unsubscribe(self) -> None:
         """Ask for nothing more and give back what was not begun."""
-        if self._channel is None:
-            return
+        self._cancel()
+        while self._waiting:
+            self._channel.basic_nack(self._waiting.popleft().delivery.tag, requeue=True)
+
+    def _cancel(self) -> None:
         for tag in self._tags:
             self._channel.basic_cancel(tag)
         self._tags.clear()
-        while self._waiting:
-            self._channel.basic_nack(self._waiting.popleft().delivery.tag, requeue=True)
 
     def _on_message(
         self, queue_name: str, _channel: Any, method: Any, properties: Any, body: bytes
@@ -297,9 +298,7 @@ class Consumer:
     def _wind_down(self) -> None:
         """Take nothing new; what waits goes back to the broker with the connection."""
         self._stopping = True
-        if self._channel is not None:
-            for tag in self._tags:
-                self._channel.basic_cancel(tag)
+        self._cancel()
         if self._in_hand is None or not self._in_hand.working:
             self._idle.set()
 

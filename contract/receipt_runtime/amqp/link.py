@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import pika
 import structlog
 from pika.adapters.select_connection import IOLoop
-from pika.exceptions import ChannelClosedByBroker, ConnectionClosedByClient
+from pika.exceptions import AMQPError, ChannelClosedByBroker, ConnectionClosedByClient
 
 from receipt_contract.errors import OutageError, Reason
 from receipt_contract.topology import SIDES, WORK_SIDE
@@ -94,7 +94,7 @@ class Link:
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> None:
         """Run `action` after a pause; from the link's thread only."""
-        self._loop.call_later(seconds, action)
+        self._loop.call_later(seconds, partial(self._attempt, action))
 
     def reset(self) -> None:
         """Drop the connection and start anew; from the link's thread only."""
@@ -136,15 +136,24 @@ class Link:
         with self._loop_lock:
             self._loop.close()
             self._loop = None
+        self._connection = None
 
     def _run_calls(self) -> None:
         while self._calls:
-            self._calls.popleft()()
+            self._attempt(self._calls.popleft())
+
+    def _attempt(self, action: Callable[[], None]) -> None:
+        """Run what a tenant asked for; a channel that refuses it is not worth keeping."""
+        try:
+            action()
+        except AMQPError as error:
+            _log.warning("broker call failed", link=self._name, failure=logs.trail(error))
+            self.reset()
 
     def _tick(self) -> None:
         self._loop.call_later(TICK_SECONDS, self._tick)
         self._run_calls()
-        self._tenant.tick()
+        self._attempt(self._tenant.tick)
 
     def _shut(self) -> None:
         self._closing = True
@@ -167,6 +176,8 @@ class Link:
             closing._terminate_stream(None)  # noqa: SLF001 - there is no public way
 
     def _connect(self) -> None:
+        if self._closing:
+            return
         self._connection = pika.SelectConnection(
             self._parameters,
             on_open_callback=self._on_open,
