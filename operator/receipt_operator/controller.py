@@ -31,6 +31,7 @@ from receipt_operator.workqueue import WorkQueue
 BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
 PUBLISH_SECONDS = 1.0
+TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
 
 
 class Controller:
@@ -128,7 +129,8 @@ class Controller:
         """Send what may be sent."""
         active, _ = await self._active()
         await self._publication.round(active)
-        await wait(self._board.publish, PUBLISH_SECONDS)
+        waiting = any(one.publishable and one.counts.planned for one in active)
+        await wait(self._board.publish, TOP_UP_SECONDS if waiting else PUBLISH_SECONDS)
 
     async def _active(self) -> tuple[list[Request], datetime]:
         return await requests.active(

@@ -187,6 +187,19 @@ class Pipeline:
         """Run kubectl as administrator in our namespace."""
         return self.cluster.kubectl("--namespace", self.namespace, *args, text=text)
 
+    def status_writes(self, name: str) -> int | None:
+        """Count the status patches of an object; None where the cluster shows no audit log."""
+        if self.cluster.audit_log is None:
+            return None
+        wanted = {"namespace": self.namespace, "name": name, "subresource": "status"}
+        lines = self.cluster.audit_log.read_text(encoding="utf-8").splitlines()
+        patches = [
+            entry
+            for entry in map(json.loads, lines)
+            if (entry["verb"], entry["stage"]) == ("patch", "ResponseComplete")
+        ]
+        return len([one for one in patches if wanted.items() <= one.get("objectRef", {}).items()])
+
     # Broker and database
 
     def published(self) -> int:

@@ -1,0 +1,1 @@
+"""Speed, measured on real parts; nothing here asserts a time."""
