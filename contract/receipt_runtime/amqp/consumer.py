@@ -16,12 +16,13 @@ from typing import Any
 
 import structlog
 
-from receipt_contract.errors import OutageError, Reason
-from receipt_runtime import backoff, logs, metrics
+from receipt_contract.errors import Reason
+from receipt_runtime import backoff, metrics
 from receipt_runtime.amqp import settlement
+from receipt_runtime.amqp.attending import Attendant, InHand
 from receipt_runtime.amqp.intake import Intake
 from receipt_runtime.amqp.link import Link
-from receipt_runtime.amqp.messages import Delivery, Outcome
+from receipt_runtime.amqp.messages import Delivery
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.amqp.settlement import Ack, Dead, GiveBack, Hold, Retry, Settlement
 
@@ -38,18 +39,6 @@ class Patience:
     grace: float = GRACE_SECONDS  # for the delivery in hand when the process is asked to end
     max_hold: float = settlement.MAX_HOLD_SECONDS  # before a held delivery goes back
     longest_pause: float = backoff.LONGEST_SECONDS  # between two tries of a held delivery
-
-
-@dataclass(slots=True, eq=False)
-class _InHand:
-    """The delivery that is worked on or held."""
-
-    delivery: Delivery
-    since: float  # monotonic seconds of its delivery
-    working: bool = False  # belongs to the working thread until that is done
-    tries: int = 0
-    hold: Hold | None = None  # how the last try ended, if it was held
-    unsent: Retry | Dead | GiveBack | None = None  # decided, but not republished yet
 
 
 class Consumer:
@@ -71,18 +60,17 @@ class Consumer:
         self._name = name
         self._queues = tuple(queues)
         self._prefetch = prefetch
-        self._intake = intake
-        self._publisher = publisher
         self._patience = patience or Patience()
+        self._attendant = Attendant(intake, publisher, max_hold=self._patience.max_hold)
         self._link = Link(url, name=name, tenant=self, passive=passive)
-        self._jobs: queue.SimpleQueue[_InHand | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[InHand | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name=f"{name}-work", daemon=True)
         self._channel: Any = None
         self._epoch = 0
         self._tags: list[str] = []
         self._wide = False
-        self._waiting: deque[_InHand] = deque()
-        self._in_hand: _InHand | None = None
+        self._waiting: deque[InHand] = deque()
+        self._in_hand: InHand | None = None
         self._outage: Reason | None = None
         self._checked_at = 0.0
         self._forgotten_at: float | None = None
@@ -172,14 +160,14 @@ class Consumer:
     ) -> None:
         self._forgotten_at = None
         delivery = _delivery(queue_name, method, properties, body=body, epoch=self._epoch)
-        self._waiting.append(_InHand(delivery, since=time.monotonic()))
+        self._waiting.append(InHand(delivery, since=time.monotonic()))
         self._next()
 
     def _next(self) -> None:
         if self._in_hand is None and self._waiting and not self._stopping:
             self._begin(self._waiting.popleft())
 
-    def _begin(self, in_hand: _InHand) -> None:
+    def _begin(self, in_hand: InHand) -> None:
         self._in_hand = in_hand
         in_hand.working = True
         metrics.IN_HAND.labels(consumer=self._name).set(1)
@@ -188,52 +176,17 @@ class Consumer:
     def _work(self) -> None:
         """Life of the working thread."""
         while (in_hand := self._jobs.get()) is not None:
-            done = self._attend(in_hand)
+            done = self._attendant.attend(in_hand, self._outage)
             self._link.call(partial(self._finished, in_hand, done))
 
-    def _attend(self, in_hand: _InHand) -> Settlement:
-        """Work on a delivery and publish what its settlement asks for; return what is done."""
-        try:
-            wanted = self._judge(in_hand)
-            if isinstance(wanted, Ack | Hold):
-                return wanted
-            if self._publisher.publish(wanted.message) is Outcome.PUBLISHED:
-                return wanted
-            in_hand.unsent = wanted
-            return Hold(Reason.BROKER_UNAVAILABLE, again=None)
-        except OutageError as failure:
-            _log.warning("delivery held", consumer=self._name, failure=logs.trail(failure))
-            return Hold(failure.reason, again=None)
-        except Exception as failure:  # noqa: BLE001 - the consumer loop outlives every failure
-            _log.error("delivery held", consumer=self._name, failure=logs.trail(failure))
-            return Hold(Reason.INTERNAL_ERROR, again=None)
-
-    def _judge(self, in_hand: _InHand) -> Settlement:
-        decided = in_hand.unsent or self._given_back(in_hand, in_hand.hold)
-        if decided is not None:
-            return decided
-        settled = self._intake.take(in_hand.delivery, self._outage)
-        held = settled if isinstance(settled, Hold) else None
-        return self._given_back(in_hand, held) or settled
-
-    def _given_back(self, in_hand: _InHand, hold: Hold | None) -> GiveBack | None:
-        if hold is None:
-            return None
-        return settlement.after_hold(
-            hold,
-            delivery_count=in_hand.delivery.delivery_count,
-            seconds_in_hand=time.monotonic() - in_hand.since,
-            max_hold=self._patience.max_hold,
-        )
-
-    def _finished(self, in_hand: _InHand, done: Settlement) -> None:
+    def _finished(self, in_hand: InHand, done: Settlement) -> None:
         """Settle what the working thread is done with (on the link's thread)."""
         in_hand.working = False
         metrics.IN_HAND.labels(consumer=self._name).set(0)
         self._remember_outage(done)
         if self._channel is None or in_hand.delivery.epoch != self._epoch:
             self._in_hand = None
-            self._record(in_hand.delivery, "stale", None)
+            self._record(in_hand.delivery, done, stale=True)
         elif isinstance(done, Hold):
             self._keep(in_hand, done)
         else:
@@ -248,28 +201,27 @@ class Consumer:
         """Know an outage until something is settled that was not given back for it."""
         self._outage = done.reason if isinstance(done, Hold | GiveBack) else None
 
-    def _keep(self, in_hand: _InHand, hold: Hold) -> None:
+    def _keep(self, in_hand: InHand, hold: Hold) -> None:
         """Hold a delivery: stop consuming, and try it again after a pause."""
         if in_hand.tries == 0:
             self._unsubscribe()
             metrics.OUTAGES.labels(consumer=self._name, reason=hold.reason).inc()
-            self._record(in_hand.delivery, "held", hold.reason)
+            self._record(in_hand.delivery, hold)
         in_hand.tries += 1
         in_hand.hold = hold
         self._link.call_later(self._pause(in_hand), partial(self._again, in_hand))
 
-    def _again(self, in_hand: _InHand) -> None:
+    def _again(self, in_hand: InHand) -> None:
         if self._in_hand is in_hand and not self._stopping:
             self._begin(in_hand)
 
-    def _acknowledge(self, in_hand: _InHand, done: Ack | Retry | Dead | GiveBack) -> None:
+    def _acknowledge(self, in_hand: InHand, done: Ack | Retry | Dead | GiveBack) -> None:
         widen = not self._wide and self._prefetch > 1
         if widen:
             self._wide = True
             self._unsubscribe()  # a prefetch counts for later subscriptions only
         self._channel.basic_ack(in_hand.delivery.tag)
-        reason = None if isinstance(done, Ack) else done.reason
-        self._record(in_hand.delivery, type(done).__name__.lower(), reason)
+        self._record(in_hand.delivery, done)
         if isinstance(done, GiveBack):
             self._link.call_later(self._pause(in_hand), partial(self._resume, self._epoch))
         elif not self._tags:
@@ -280,18 +232,19 @@ class Consumer:
         if epoch == self._epoch and not self._tags:
             self._subscribe()
 
-    def _pause(self, in_hand: _InHand) -> float:
+    def _pause(self, in_hand: InHand) -> float:
         return backoff.pause(in_hand.tries, longest=self._patience.longest_pause)
 
-    def _record(self, delivery: Delivery, settled: str, reason: Reason | None) -> None:
-        metrics.DELIVERIES.labels(queue=delivery.queue, settlement=settled).inc()
-        if reason is not None or settled == "stale":
+    def _record(self, delivery: Delivery, done: Settlement, *, stale: bool = False) -> None:
+        kind = "stale" if stale else type(done).__name__.lower()
+        metrics.DELIVERIES.labels(queue=delivery.queue, settlement=kind).inc()
+        if stale or not isinstance(done, Ack):
             _log.warning(
                 "delivery settled",
                 queue=delivery.queue,
-                settlement=settled,
-                reason=reason,
-                message_id=delivery.message_id,
+                settlement=kind,
+                reason=None if isinstance(done, Ack) else done.reason,
+                message_id=settlement.message_id(done),
                 delivery_count=delivery.delivery_count,
             )
 

@@ -178,6 +178,17 @@ def after_hold(
     return None
 
 
+def message_id(done: Settlement) -> str | None:
+    """Name a message as its contract does, where that is known.
+
+    The property of a delivery may hold anything, so it is not fit for a log line.
+    """
+    if isinstance(done, Ack):
+        return None
+    message = done.again if isinstance(done, Hold) else done.message
+    return message.message_id if message else None
+
+
 def _attempt_failed(
     contract: Contract[M], delivery: Delivery, *, message: M, reason: Reason
 ) -> Settlement:
