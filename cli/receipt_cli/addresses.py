@@ -3,6 +3,7 @@
 from pydantic import TypeAdapter, ValidationError
 
 from receipt_cli.output import CommandError
+from receipt_collector.store.database import check_dsn
 from receipt_runtime.settings import BrokerUrl
 
 _BROKER: TypeAdapter[BrokerUrl] = TypeAdapter(BrokerUrl)
@@ -15,3 +16,12 @@ def broker(url: str) -> str:
     except ValidationError as error:
         wanted = "an address like amqp://user:password@host:5672/vhost is wanted"
         raise CommandError(f"RABBITMQ_URL: {wanted}.") from error
+
+
+def database(dsn: str) -> str:
+    """Return the DSN when it is one; raises CommandError, which does not show it."""
+    try:
+        check_dsn(dsn)
+    except ValueError as error:
+        raise CommandError("DATABASE_URL: a PostgreSQL connection string is wanted.") from error
+    return dsn

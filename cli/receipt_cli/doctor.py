@@ -128,8 +128,7 @@ def _consumer_timeout(deadline_seconds: float) -> Finding:
 
 def _database(dsn: str) -> Iterator[Finding]:
     try:
-        database.check_dsn(dsn)
-        with database.translated(), database.connect(dsn) as connection:
+        with database.translated(), database.connect(addresses.database(dsn)) as connection:
             version = connection.info.server_version // 10_000
             yield _versioned(
                 "database",
@@ -138,9 +137,9 @@ def _database(dsn: str) -> Iterator[Finding]:
                 oldest=f"PostgreSQL {OLDEST_DATABASE}",
             )
             schema.check(connection)
-    except (ReceiptError, ValueError) as error:
+    except (ReceiptError, CommandError) as error:
         advice = "Check DATABASE_URL and whether the server runs."
-        yield Finding("database", State.PROBLEM, _sentence(error), advice)
+        yield Finding("database", State.PROBLEM, str(error), advice)
     except SchemaError as error:
         yield Finding("schema", State.PROBLEM, f"{error}.")
     else:
@@ -194,7 +193,3 @@ def _numbers(version: str) -> tuple[int, ...]:
     """Read "3.10.8" as (3, 10, 8); whatever is no number ends it."""
     numbers = itertools.takewhile(str.isdigit, version.split("."))
     return tuple(int(number) for number in numbers)
-
-
-def _sentence(error: ReceiptError | ValueError) -> str:
-    return str(error) if isinstance(error, ReceiptError) else "The address cannot be read."

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Any, TextIO
 
@@ -36,9 +36,9 @@ def say(sentence: str) -> None:
 
 
 def _plain(value: object) -> str:
-    """Write a moment as ISO 8601; nothing else that is no JSON is ours to print."""
+    """Write a moment as ISO 8601 in UTC; nothing else that is no JSON is ours to print."""
     if isinstance(value, datetime):
-        return value.isoformat(timespec="milliseconds")
+        return value.astimezone(UTC).isoformat(timespec="milliseconds")
     raise TypeError(type(value).__name__)
 
 

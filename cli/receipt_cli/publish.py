@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from receipt_cli import addresses
 from receipt_cli.output import CommandError, ExitCode, emit, say
 from receipt_cli.sending import Sender, Work, sending
 from receipt_contract.errors import PermanentError, ReceiptError
@@ -15,7 +16,7 @@ from receipt_contract.work import ProcessWork, ReprocessWork
 from receipt_operator import backlog, caches, discovery
 from receipt_operator.backlog import Decision, Standing
 from receipt_operator.register.backlog import standings
-from receipt_operator.register.reading import Reader, ReadingError, reader
+from receipt_operator.register.reading import NotSetUpError, Reader, reader
 from receipt_runtime import files
 
 BATCH = 200  # receipts a query
@@ -68,7 +69,7 @@ def run(places: Places) -> ExitCode:
     with sending(places.rabbitmq_url) as sender:
         try:
             _publish(places, tally, sender)
-        except (ReceiptError, ReadingError, CommandError) as error:
+        except (ReceiptError, NotSetUpError, CommandError) as error:
             failure = error
     emit(tally.report(published=sender.confirmed))
     _explain(tally)
@@ -79,7 +80,7 @@ def run(places: Places) -> ExitCode:
 
 
 def _publish(places: Places, tally: Tally, sender: Sender) -> None:
-    with reader(places.dsn) as connection:
+    with reader(addresses.database(places.dsn)) as connection:
         found = _found(places, tally)
         while batch := list(islice(found, BATCH)):
             for one in _decide(places, tally, connection, batch):

@@ -1,5 +1,6 @@
 """What the database holds, as JSON lines: saved extractions, requests, dead letters."""
 
+from receipt_cli import addresses
 from receipt_cli.output import ExitCode, emit, say
 from receipt_operator.register import overview, saved
 from receipt_operator.register.reading import reader
@@ -7,7 +8,7 @@ from receipt_operator.register.reading import reader
 
 def receipt(dsn: str, reference: str) -> ExitCode:
     """Print what is saved for a reference."""
-    with reader(dsn) as connection:
+    with reader(addresses.database(dsn)) as connection:
         rows = saved.of_reference(connection, reference)
     for row in rows:
         emit(row)
@@ -19,7 +20,7 @@ def receipt(dsn: str, reference: str) -> ExitCode:
 
 def receipts(dsn: str, prefix: str) -> ExitCode:
     """Print everything that is saved below a prefix."""
-    with reader(dsn) as connection:
+    with reader(addresses.database(dsn)) as connection:
         for row in saved.all_below(connection, prefix):
             emit(row)
     return ExitCode.DONE
@@ -27,7 +28,7 @@ def receipts(dsn: str, prefix: str) -> ExitCode:
 
 def requests(dsn: str, *, limit: int) -> ExitCode:
     """Print the newest requests of every cluster."""
-    with reader(dsn) as connection:
+    with reader(addresses.database(dsn)) as connection:
         for row in overview.requests(connection, limit=limit):
             emit(row)
     return ExitCode.DONE
@@ -35,7 +36,7 @@ def requests(dsn: str, *, limit: int) -> ExitCode:
 
 def request(dsn: str, request_id: str, *, state: str | None) -> ExitCode:
     """Print one request, then its items."""
-    with reader(dsn) as connection:
+    with reader(addresses.database(dsn)) as connection:
         row = overview.request(connection, request_id)
         if row is None:
             say("No request has this id.")
@@ -48,7 +49,7 @@ def request(dsn: str, request_id: str, *, state: str | None) -> ExitCode:
 
 def dead(dsn: str, *, limit: int) -> ExitCode:
     """Print the latest dead letters."""
-    with reader(dsn) as connection:
+    with reader(addresses.database(dsn)) as connection:
         for row in overview.dead(connection, limit=limit):
             emit(row)
     return ExitCode.DONE
@@ -56,7 +57,7 @@ def dead(dsn: str, *, limit: int) -> ExitCode:
 
 def dead_letter(dsn: str, failure_id: str) -> ExitCode:
     """Print one dead letter whole."""
-    with reader(dsn) as connection:
+    with reader(addresses.database(dsn)) as connection:
         row = overview.dead_letter(connection, failure_id)
     if row is None:
         say("No dead letter has this id.")

@@ -1,5 +1,6 @@
-"""One plain connection for commands that read: read-only, each statement on its own snapshot.
+"""One plain connection for commands that read, each statement by itself.
 
+It sets nothing for its session, which behind a transaction pooler is another's a moment later.
 psycopg's errors end here, as in `database`.
 """
 
@@ -8,7 +9,6 @@ from contextlib import contextmanager
 
 import psycopg
 from psycopg import Connection
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 
 from receipt_contract.errors import OutageError, Reason
@@ -26,20 +26,20 @@ _NOT_SET_UP = (
 )
 
 
-class ReadingError(Exception):
-    """The database cannot be read for a reason that waiting does not cure; the text says which."""
+class NotSetUpError(Exception):
+    """The database answers, but our tables are not there, or not for this user."""
+
+    def __init__(self) -> None:
+        """Say what to do."""
+        super().__init__("The database is not set up for this user: run `ledger database setup`.")
 
 
 @contextmanager
 def reader(dsn: str) -> Iterator[Reader]:
     """Connect for a command's lifetime.
 
-    Raises OutageError(DATABASE_UNAVAILABLE) and ReadingError.
+    Raises OutageError(DATABASE_UNAVAILABLE) and NotSetUpError.
     """
-    try:
-        conninfo_to_dict(dsn)
-    except psycopg.ProgrammingError as error:
-        raise ReadingError("DATABASE_URL is no PostgreSQL connection string.") from error
     try:
         with psycopg.connect(
             dsn,
@@ -49,11 +49,8 @@ def reader(dsn: str) -> Iterator[Reader]:
             application_name="ledger",
             prepare_threshold=None,  # transaction poolers keep no prepared statement
         ) as connection:
-            connection.execute("SET default_transaction_read_only = on")
-            connection.execute("SET TIME ZONE 'UTC'")
             yield connection
     except _NOT_SET_UP as error:
-        sentence = "The database is not set up for this user: run `ledger database setup`."
-        raise ReadingError(sentence) from error
+        raise NotSetUpError from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise OutageError(Reason.DATABASE_UNAVAILABLE) from error

@@ -18,7 +18,7 @@ SELECT evidence.source_reference, evidence.source_sha256,
                  'item_name', item->>'item_name', 'line_total', item->>'line_total')), '[]')
           FROM jsonb_array_elements(evidence.raw_payload->'items') AS item) AS items,
        standing.status AS reading_status, standing.attempts AS reading_attempts,
-       to_char(run.processed_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS processed_at, run.cache_version
+       run.processed_at, run.cache_version
   FROM budget.receipt_evidence AS evidence
   LEFT JOIN ingest.receipt_processing_status AS standing USING (source_sha256)
   LEFT JOIN LATERAL (

@@ -45,7 +45,7 @@ def test_a_command_that_is_not_understood_has_its_own_exit_code(arguments: tuple
     [
         pytest.param(
             {"DATABASE_URL": "host=db password=hunter2 nonsense"},
-            "no PostgreSQL connection string",
+            "DATABASE_URL: a PostgreSQL connection string is wanted.",
             id="a database address that cannot be read",
         ),
         pytest.param(
