@@ -114,9 +114,15 @@ def test_a_wiped_postgres_is_empty_and_in_the_same_place(
     assert _run_sql(database, "SELECT to_regclass('kept')") == [(None,)]
 
 
-def test_rabbitmq_comes_back_with_its_queues_after_a_kill(
+def test_rabbitmq_comes_back_with_its_queues_after_a_stop_and_after_a_kill(
     rabbitmq_server: RabbitMQ, queue: str
 ) -> None:
+    rabbitmq_server.stop()
+    rabbitmq_server.start()
+
+    assert _has_queue(queue, "kept")
+
+    # Only now: a broker killed right after it made a queue may have lost it.
     rabbitmq_server.kill()
 
     assert not rabbitmq_server.is_healthy()
