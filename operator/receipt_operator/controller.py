@@ -92,6 +92,7 @@ class Controller:
     async def reconcile_some(self) -> None:
         """Take a batch of keys and bring the register in line with their objects."""
         keys = await self._queue.take(BATCH)
+        metrics.QUEUED.set(len(self._queue))
         try:
             await self._reconcile(keys)
         except OutageError:

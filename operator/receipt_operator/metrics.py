@@ -5,5 +5,5 @@ from prometheus_client import Counter, Gauge
 ACTIVE = Gauge("receipts_requests_active", "Requests that have not finished.")
 OBJECTS = Gauge("receipts_objects", "Objects of both kinds that are there.")
 QUEUED = Gauge("receipts_reconcile_queue", "Objects waiting for reconciliation.")
-STATUS_WRITES = Counter("receipts_status_writes", "Status writes by what they told.", ["kind"])
+STATUS_WRITES = Counter("receipts_status_writes", "Status writes by kind of object.", ["kind"])
 LOOP_FAILURES = Counter("receipts_loop_failures", "Failed rounds of a loop.", ["loop"])

@@ -15,7 +15,7 @@ import structlog
 from aiolimiter import AsyncLimiter
 
 from receipt_contract.status import ConditionReason
-from receipt_operator import finishing, notices
+from receipt_operator import finishing, metrics, notices
 from receipt_operator.board import Board
 from receipt_operator.cluster import (
     Cluster,
@@ -209,6 +209,7 @@ class Mirror:
                 continue
             except GoneError:
                 return
+            metrics.STATUS_WRITES.labels(key.kind).inc()
             self._objects.renew(written)
             self._written_at[key] = time.monotonic()
             await self._notify(observed, written)

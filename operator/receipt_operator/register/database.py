@@ -6,7 +6,6 @@ psycopg's errors end here: what is away is an outage, what lost its lease is `Le
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import psycopg
 import psycopg_pool
@@ -19,8 +18,11 @@ Connection = AsyncConnection[DictRow]
 
 POOL_SIZE = 6
 CONNECT_SECONDS = 5
-# Set after connecting: poolers refuse start-up options.
-SESSION_SETTINGS = "SET statement_timeout = '30s'; SET lock_timeout = '5s'; SET TIME ZONE 'UTC'"
+# Local to each transaction: behind a pooler a session's settings would leak to other clients.
+SETTINGS = """
+    SELECT set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true),
+           set_config('timezone', 'UTC', true)
+"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ class Database:
                 "connect_timeout": CONNECT_SECONDS,
                 "application_name": "receipt-operator",
             },
-            configure=_configure,
             check=psycopg_pool.AsyncConnectionPool.check_connection,
         )
         self._fence: Fence | None = None
@@ -80,7 +81,7 @@ class Database:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Connection]:
         """Lend a connection for reading; raises OutageError(DATABASE_UNAVAILABLE)."""
-        async with _translated(), self._pool.connection() as connection:
+        async with self._transaction() as connection:
             yield connection
 
     @asynccontextmanager
@@ -93,20 +94,21 @@ class Database:
         fence = self._fence
         if fence is None:
             raise LeaseLostError
-        async with _translated(), self._pool.connection() as connection:
+        async with self._transaction() as connection:
             await _pass(connection, fence)
             yield connection
 
     @asynccontextmanager
     async def unfenced(self) -> AsyncIterator[Connection]:
         """Lend a connection in a transaction without a fence: for the lease itself."""
-        async with _translated(), self._pool.connection() as connection:
+        async with self._transaction() as connection:
             yield connection
 
-
-async def _configure(connection: AsyncConnection[Any]) -> None:
-    await connection.execute(SESSION_SETTINGS)
-    await connection.commit()
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[Connection]:
+        async with _translated(), self._pool.connection() as connection:
+            await connection.execute(SETTINGS)
+            yield connection
 
 
 @asynccontextmanager
