@@ -12,6 +12,10 @@ from PIL import Image, ImageChops, ImageFilter, ImageOps
 from receipt_worker.extraction.lines import Box, Word
 
 BLUR_SIGMA = 0.8  # pixels; joins broken dot print
+LEAST_LEAN = 0.8  # degrees; less does not disturb an engine
+LEANS = tuple(map(float, range(-6, 7)))  # degrees that are tried
+LEAN_GAIN = 1.25  # how much sharper rows must become for a page to be turned
+LEAN_WIDTH = 300  # pixels of the image that is judged
 LETTER_PX = 28  # height of a word at which Tesseract reads best
 SCALES = (0.4, 3.0)  # never shrink or grow a page beyond these
 MAX_VARIANT_PIXELS = 25_000_000
@@ -92,6 +96,30 @@ def even(page: Image.Image) -> Image.Image:
     background = paper.resize(page.size, Image.Resampling.BILINEAR)
     dark = ImageChops.subtract(background, page)
     return ImageOps.autocontrast(ImageChops.invert(dark), cutoff=(0.5, 0))
+
+
+def straightened(page: Image.Image) -> Image.Image:
+    """Turn a page until its rows lie level, when they clearly lean."""
+    angle = _lean(page)
+    if abs(angle) < LEAST_LEAN:
+        return page
+    return page.rotate(angle, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+
+
+def _lean(page: Image.Image) -> float:
+    """Angle in degrees by which the page has to be turned counter-clockwise."""
+    ink = _ink(page.reduce(max(1, round(page.width / LEAN_WIDTH))))
+    level = _levelness(ink, 0.0)
+    best = max(LEANS, key=lambda angle: _levelness(ink, angle))
+    best = max((best - 0.5, best, best + 0.5), key=lambda angle: _levelness(ink, angle))
+    return best if _levelness(ink, best) > LEAN_GAIN * level else 0.0
+
+
+def _levelness(ink: Image.Image, angle: float) -> float:
+    """Say how sharply rows of text and rows of paper follow each other."""
+    turned = ink.rotate(angle, Image.Resampling.BILINEAR)
+    rows = turned.resize((1, ink.height), Image.Resampling.BOX).tobytes()
+    return sum((one - other) ** 2 for one, other in zip(rows, rows[1:], strict=False))
 
 
 def has_ink(page: Image.Image) -> bool:

@@ -10,7 +10,7 @@ from datetime import date
 
 from receipt_contract.errors import AttemptError, PermanentError, Reason
 from receipt_contract.results import ExtractionStatus
-from receipt_worker import consensus, layer, multiple, orientation, passes
+from receipt_worker import consensus, imaging, layer, multiple, orientation, passes
 from receipt_worker.consensus import Decision, PageReading, RoundReading
 from receipt_worker.document import LineRecord, PageRecord, Reading, ReviewReason
 from receipt_worker.engines.tesseract import Tesseract
@@ -75,7 +75,7 @@ def _sheets(document: Document, words_of: Vocabulary) -> Iterator[Sheet]:
             )
             continue
         image, dpi = page.image()
-        picture = image if min(image.size) >= LEAST_SIDE else None
+        picture = imaging.straightened(image) if min(image.size) >= LEAST_SIDE else None
         yield Sheet(number, (), picture, dpi, image.width, layer_refused=layer.has_text(given))
 
 

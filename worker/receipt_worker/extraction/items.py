@@ -41,8 +41,8 @@ def items(rows: Sequence[Row]) -> tuple[Item, ...]:
         if not row.amounts:
             name_above = row.line.text
             continue
-        name = _name(row) or _tidy(name_above)
-        if _letters(name) >= LEAST_LETTERS:
+        name = _description(row, above=name_above)
+        if name:
             found.append(_item(row, name))
         name_above = ""
     return tuple(found)
@@ -62,6 +62,15 @@ def _item(row: Row, name: str) -> Item:
     count = Decimal(quantity["count"].replace(",", ".")) if quantity else None
     unit = row.amounts[-2].value if len(row.amounts) > 1 else None
     return Item(name, count, unit, last.value, row.line)
+
+
+def _description(row: Row, *, above: str) -> str:
+    """Words before the amount, else the line above, else a code: a nameless item still counts."""
+    own, other = _name(row), _tidy(above)
+    for name in (own, other):
+        if _letters(name) >= LEAST_LETTERS:
+            return name
+    return own or row.line.text[: row.amounts[0].start].strip()
 
 
 def _name(row: Row) -> str:

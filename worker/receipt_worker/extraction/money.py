@@ -17,7 +17,7 @@ _MOST_DIGITS = 9  # before the separator; more is a number of something else
 _AMOUNT = re.compile(
     r"""
     (?<![\d.,:/])                                   # not inside a number, a date or a time
-    (?P<lead>[-\u2212\u2013]\s?)?
+    (?P<lead>[-\u2212\u2013])?                     # attached: a lone one is a misread colon
     (?P<whole>\d{1,3}(?:(?P<group>[.,'\u2019\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*)
       |\d{1,9}|(?=[.,]\d\d(?!\d)))                  # 1.234 | 1234 | nothing, as in .50
     \s?(?P<separator>[.,])\s?

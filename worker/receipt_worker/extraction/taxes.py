@@ -10,9 +10,12 @@ from receipt_worker.extraction.labels import Row
 
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.02")  # how far a printed tax may lie from rate times net
+HALF_CENT = Decimal("0.0051")  # and a little, as shares are divided
 MOST_ROWS = 6
 _HUNDRED = Decimal(100)
 _LEAST_TAX = Decimal("0.05")  # below, any rate fits
+
+_LEAST_SHARE = Decimal("0.15")  # a smaller tax is the share of too many totals
 
 # Rates in use in the countries we know; taken when the row prints none.
 KNOWN_RATES = tuple(
@@ -52,6 +55,17 @@ def matching(rows: Sequence[TaxRow], total: Decimal) -> tuple[TaxRow, ...]:
             if any(row.tax for row in chosen) and sum(row.gross for row in chosen) == total:
                 return chosen
     return ()
+
+
+def is_share_printed(rows: Sequence[Row], total: Decimal) -> bool:
+    """Say whether a tax is printed, with its rate, that is the share of this total."""
+    return any(
+        abs(total * rate / (_HUNDRED + rate) - amount.value) <= HALF_CENT
+        for row in rows
+        for rate in money.rates(row.line.text)
+        for amount in row.amounts
+        if rate > 0 and amount.value >= _LEAST_SHARE
+    )
 
 
 def _tax_row(row: Row) -> TaxRow | None:

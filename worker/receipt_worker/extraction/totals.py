@@ -17,6 +17,7 @@ from receipt_worker.extraction.taxes import TaxRow
 from receipt_worker.extraction.vocabulary import Role, Vocabulary, has_word
 
 CASH_ROUNDING = Decimal("0.05")  # largest step of coins: paid totals are rounded to it
+ROUNDED_WEIGHT = 150  # more than one identity: those of the unrounded total hold as well
 LEAST_ITEMS = 2  # one item is the total printed again
 _NOTHING = Decimal(0)
 
@@ -28,6 +29,7 @@ class Evidence(StrEnum):
     PARTS_SUM = "parts_sum"
     ITEMS_SUM = "items_sum"
     TAX_TABLE = "tax_table"
+    TAX_SHARE = "tax_share"
     CARD_SLIP = "card_slip"
     PRINTED_TWICE = "printed_twice"
 
@@ -111,11 +113,15 @@ def _judged(  # noqa: PLR0913 - the whole reading is looked at
             len(items) >= LEAST_ITEMS and sum(item.total for item in items) == source.value
         ),
         Evidence.TAX_TABLE: bool(taxes.matching(table, value)),
+        Evidence.TAX_SHARE: (
+            _times_printed(value, rows) > 1 and taxes.is_share_printed(rows, value)
+        ),
         Evidence.CARD_SLIP: _on_card_slip(value, found, vocabulary),
         Evidence.PRINTED_TWICE: _times_printed(value, rows) > 1,
     }
     held = frozenset(item for item, holds in evidence.items() if holds)
-    return TotalFound(source.value, source, held, _weight(source, held, rows))
+    weight = _weight(source, held, rows) + (ROUNDED_WEIGHT if _is_rounded(source, found) else 0)
+    return TotalFound(source.value, source, held, weight)
 
 
 def _weight(source: Labelled, held: frozenset[Evidence], rows: Sequence[Row]) -> int:
@@ -140,7 +146,8 @@ def _is_sum_of_parts(source: Labelled, found: Sequence[Labelled]) -> bool:
     bases = {
         abs(item.value)
         for item in found
-        if item.role in {Role.SUBTOTAL, Role.TOTAL} and item.position < source.position
+        if item.role is Role.SUBTOTAL
+        or (item.role is Role.TOTAL and item.position < source.position)
     }
     adding = (_NOTHING, *labels.values(found, Role.TAX))
     tips = (_NOTHING, *labels.values(found, Role.TIP))
@@ -153,6 +160,14 @@ def _is_sum_of_parts(source: Labelled, found: Sequence[Labelled]) -> bool:
         for base, tax, tip, discount, coin in product(bases, adding, tips, discounts, roundings)
         if (tax or tip or discount or coin) and (not coin or value % CASH_ROUNDING == 0)
     )
+
+
+def _is_rounded(source: Labelled, found: Sequence[Labelled]) -> bool:
+    """Say whether this is another total after the rounding to coins, which is what was paid."""
+    value = abs(source.value)
+    coins = {coin for coin in labels.values(found, Role.ROUNDING) if 0 < coin < CASH_ROUNDING}
+    bases = {abs(item.value) for item in found if item.role in {Role.TOTAL, Role.SUBTOTAL}}
+    return value % CASH_ROUNDING == 0 and any(abs(value - base) in coins for base in bases)
 
 
 def _on_card_slip(value: Decimal, found: Sequence[Labelled], vocabulary: Vocabulary) -> bool:

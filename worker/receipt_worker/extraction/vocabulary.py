@@ -63,6 +63,8 @@ class Vocabulary:
     card_words: frozenset[str]
     merchant_forms: tuple[str, ...]
     not_merchant: frozenset[str]
+    street_endings: tuple[str, ...]
+    other_sites: frozenset[str]  # web addresses of others: terminals, tills, offices
     countries: tuple[Country, ...]
     currencies: Mapping[str, str]  # sign -> ISO 4217
 
@@ -97,6 +99,10 @@ def load(languages: tuple[str, ...] = ("en", "de")) -> Vocabulary:
         card_words=_words(table["cards"]["words"] for table in tables),
         merchant_forms=tuple(form for table in tables for form in table["merchant"]["forms"]),
         not_merchant=_words(table["merchant"]["not_merchant"] for table in tables),
+        street_endings=tuple(
+            ending for table in tables for ending in table["merchant"]["street_endings"]
+        ),
+        other_sites=_words(table["merchant"]["other_sites"] for table in tables),
         countries=tuple(
             Country(code, row["currency"], DateOrder(row["date_order"]), tuple(row["words"]))
             for code, row in _table("countries").items()
