@@ -23,9 +23,10 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def check_reference(text: str) -> str:
     """Return `text` when it is a plain relative path.
 
-    Raises ValueError: empty, absolute, with a backslash or NUL, or with a segment that is
-    empty, `.` or `..`.
+    Raises ValueError: empty, absolute, with a backslash or NUL, with half a surrogate pair, which
+    no database takes, or with a segment that is empty, `.` or `..`.
     """
+    text.encode("utf-8")
     if not text or "\\" in text or "\0" in text:
         raise ValueError("a reference is a non-empty path without backslash and NUL")
     if any(segment in {"", ".", ".."} for segment in text.split("/")):

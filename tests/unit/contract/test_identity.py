@@ -25,7 +25,22 @@ def test_a_plain_path_is_a_reference(reference: str) -> None:
 
 @pytest.mark.parametrize(
     "reference",
-    ["", "/a", "a/", "a//b", ".", "..", "../a", "a/../b", "a/..", "./a", "a/.", "a\\b", "a\0b"],
+    [
+        "",
+        "/a",
+        "a/",
+        "a//b",
+        ".",
+        "..",
+        "../a",
+        "a/../b",
+        "a/..",
+        "./a",
+        "a/.",
+        "a\\b",
+        "a\0b",
+        "a\ud800",
+    ],
 )
 def test_g6_a_path_that_could_leave_the_root_is_no_reference(reference: str) -> None:
     with pytest.raises(PermanentError) as refusal:
