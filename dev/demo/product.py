@@ -3,25 +3,20 @@
 They are started anew each time, so that they run the code as it is now; services are reused.
 """
 
-import os
-import random
 import shutil
-import sys
-import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dev import folders, ports, postgres, samples
-from dev.daemon import Command, Daemon
+from dev import folders, postgres, program, samples
 from dev.demo import shell
+from dev.program import Program
 from dev.stack import Stack
 from receipt_runtime import files
 
 NAMESPACE = "receipts"
 CLUSTER = "demo"
 WORKERS = ("worker-1", "worker-2")
-READY_SECONDS = 60.0
 
 CRDS = folders.CHECKOUT / "crds"
 
@@ -38,7 +33,7 @@ class Product:
         self.cache = folder / "ocr-cache"
         self.manifests = folder / "manifests"
         self.environment_file = folder / "demo.env"
-        self._urls: dict[str, str] = {}  # of our programs' health servers
+        self._programs: dict[str, Program] = {}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -86,7 +81,7 @@ class Product:
         }
         with ThreadPoolExecutor() as pool:  # each start is mostly waiting
             starts = {name: pool.submit(self._start, name, *programs[name]) for name in programs}
-        self._urls = {name: start.result() for name, start in starts.items()}
+        self._programs = {name: start.result() for name, start in starts.items()}
 
     def hashes(self) -> set[str]:
         """Return the content hashes of the receipts as they lie there now."""
@@ -95,36 +90,15 @@ class Product:
 
     def sent(self) -> int:
         """Count the work messages that the broker confirmed to the running operator."""
-        text = _get(f"{self._urls['operator']}/metrics")
-        wanted = 'receipts_published_total{outcome="published",publisher="operator"} '
-        lines = (line for line in text.splitlines() if line.startswith(wanted))
-        return int(float(next(lines, "0").rpartition(" ")[2]))
+        sample = 'receipts_published_total{outcome="published",publisher="operator"}'
+        return int(self._programs["operator"].metrics().get(sample, 0))
 
     def logs(self) -> list[Path]:
         """Return the logs of our programs, the operator's first."""
-        return [self._daemon(name).log for name in ("operator", *WORKERS, "collector")]
+        return [self._stack.daemon(name).log for name in ("operator", *WORKERS, "collector")]
 
-    def _daemon(self, name: str) -> Daemon:
-        return self._stack.daemon(name)
-
-    def _start(self, name: str, module: str, settings: Mapping[str, str]) -> str:
-        """Start one program; returns the address of its health server."""
-        [port] = ports.choose(1, random=random.SystemRandom())
-        url = f"http://127.0.0.1:{port}"
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": os.environ.get("HOME", "/"),
-            "HEALTH_PORT": str(port),
-            **settings,
-        }
-        daemon = self._daemon(name)
-        daemon.stop()
-        daemon.start(
-            Command(argv=[sys.executable, "-m", module], env=environment),
-            is_ready=lambda: _is_ready(url),
-            ready_seconds=READY_SECONDS,
-        )
-        return url
+    def _start(self, name: str, module: str, settings: Mapping[str, str]) -> Program:
+        return program.start(self._stack.daemon(name), module, settings)
 
     def _make_namespace(self) -> None:
         found = self._cluster.kubectl("get", "namespace", NAMESPACE, "--ignore-not-found")
@@ -136,16 +110,3 @@ class Product:
         lines = [f"export {name}={value!r}\n" for name, value in self.environment.items()]
         self.environment_file.touch(mode=0o600)
         self.environment_file.write_text("".join(lines), encoding="utf-8")
-
-
-def _is_ready(url: str) -> bool:
-    try:
-        return _get(f"{url}/readyz").strip() == "ok"
-    except OSError:
-        return False
-
-
-def _get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - an address of ours
-        text: str = answer.read().decode()
-        return text

@@ -5,13 +5,8 @@ with its own Role and nothing more.
 """
 
 import json
-import os
-import random
 import shutil
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,9 +15,10 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg.rows import dict_row
 
-from dev import ports, process
-from dev.daemon import Command, Daemon
+from dev import process, program
+from dev.daemon import Daemon
 from dev.kubernetes.cluster import Cluster
+from dev.program import Probe
 from dev.stack import Stack
 from receipt_collector import schema
 from receipt_contract.requests import API_VERSION, Kind
@@ -30,7 +26,6 @@ from receipt_contract.topology import WORK_SIDE
 from receipt_runtime.amqp import preflight
 from tests.support.amqp import Visitor, visiting
 
-READY_SECONDS = 60.0
 WITHIN_SECONDS = 90.0  # generous: only a test that fails waits this long
 POLL_SECONDS = 0.1
 SETTLE_SECONDS = 3.0
@@ -84,7 +79,7 @@ class Pipeline:
 
     def start_waiting_operator(self, name: str) -> Daemon:
         """Start an operator beside another one, which holds the lease."""
-        return self._start(name, "receipt_operator", self._operator_settings(), is_ready=is_alive)
+        return self._start(name, "receipt_operator", self._operator_settings(), until=Probe.ALIVE)
 
     def start_worker(self, name: str = "worker", **settings: str) -> Daemon:
         """Start a worker with the real Tesseract."""
@@ -104,12 +99,6 @@ class Pipeline:
         """End every process that was started here."""
         for daemon in reversed(self._daemons.values()):
             daemon.stop()
-
-    def metrics(self, name: str) -> dict[str, float]:
-        """Read a process's metrics as {sample: value}."""
-        text = _get(f"{self._health_url(name)}/metrics")
-        pairs = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-        return {sample: float(value) for sample, value in pairs}
 
     def log(self, name: str) -> str:
         """Return what a process has logged."""
@@ -234,35 +223,12 @@ class Pipeline:
         }
 
     def _start(
-        self,
-        name: str,
-        module: str,
-        settings: Mapping[str, str],
-        *,
-        is_ready: Callable[[str], bool] | None = None,
+        self, name: str, module: str, settings: Mapping[str, str], *, until: Probe = Probe.READY
     ) -> Daemon:
-        [port] = ports.choose(1, random=random.SystemRandom())
         daemon = self._stack.daemon(f"{self.namespace}-{name}")
         self._daemons[name] = daemon
-        path = daemon.log.with_suffix(".port")
-        path.write_text(str(port), encoding="ascii")
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": os.environ.get("HOME", "/"),
-            "RABBITMQ_URL": self.broker_url,
-            "HEALTH_PORT": str(port),
-            **settings,
-        }
-        daemon.start(
-            Command(argv=[sys.executable, "-m", module], env=environment),
-            is_ready=lambda: (is_ready or answers_ready)(f"http://127.0.0.1:{port}"),
-            ready_seconds=READY_SECONDS,
-        )
+        program.start(daemon, module, {"RABBITMQ_URL": self.broker_url, **settings}, until=until)
         return daemon
-
-    def _health_url(self, name: str) -> str:
-        path = self._daemons[name].log.with_suffix(".port")
-        return f"http://127.0.0.1:{path.read_text(encoding='ascii')}"
 
 
 def holds(status: Mapping[str, Any], condition: str) -> bool:
@@ -283,23 +249,6 @@ def condition_of(status: Mapping[str, Any], condition: str) -> dict[str, Any]:
     return {}
 
 
-def answers_ready(url: str) -> bool:
-    """Whether a process says it is ready."""
-    return _says_ok(f"{url}/readyz")
-
-
-def is_alive(url: str) -> bool:
-    """Whether a process says it is alive."""
-    return _says_ok(f"{url}/livez")
-
-
-def _says_ok(url: str) -> bool:
-    try:
-        return _get(url).strip() == "ok"
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
-        return False
-
-
 def vhost_of(url: str) -> str:
     """Return the virtual host of a broker URL."""
     return urlsplit(url).path.removeprefix("/")
@@ -317,9 +266,3 @@ def move_back(aside: Path, folder: Path) -> None:
     """Bring a volume back."""
     folder.rmdir()
     shutil.move(aside, folder)
-
-
-def _get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own loopback address
-        text: str = answer.read().decode()
-        return text
