@@ -5,6 +5,7 @@ Pure picture work with Pillow: image in, image out. Never opens a file.
 
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps
@@ -119,7 +120,7 @@ def _levelness(ink: Image.Image, angle: float) -> float:
     """Say how sharply rows of text and rows of paper follow each other."""
     turned = ink.rotate(angle, Image.Resampling.BILINEAR)
     rows = turned.resize((1, ink.height), Image.Resampling.BOX).tobytes()
-    return sum((one - other) ** 2 for one, other in zip(rows, rows[1:], strict=False))
+    return sum((one - other) ** 2 for one, other in pairwise(rows))
 
 
 def has_ink(page: Image.Image) -> bool:

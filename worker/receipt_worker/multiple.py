@@ -10,17 +10,18 @@ from receipt_worker.extraction.vocabulary import Role, Vocabulary
 GAP_SHARE = 0.04  # of the page's ink width that must stay white between two receipts
 LEAST_WORDS = 15  # a side with fewer words is no receipt
 _BINS = 200
+_SUMS = {Role.TOTAL, Role.SUBTOTAL, Role.PAID, Role.CHANGE, Role.TAX}
 
 
 def two_columns(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
-    """Two receipts side by side: a white column with a total on either side of it."""
+    """Two receipts side by side: a white column with sums on either side of it."""
     split = _white_column(words)
     if split is None:
         return False
     left = [word for word in words if word.box.right <= split]
     right = [word for word in words if word.box.x >= split]
     return all(
-        len(side) >= LEAST_WORDS and _has_total(rows(side, page=1), vocabulary)
+        len(side) >= LEAST_WORDS and _has_sums(rows(side, page=1), vocabulary)
         for side in (left, right)
     )
 
@@ -44,9 +45,10 @@ def _differ(one: Findings, other: Findings) -> bool:
     return one.day.value != other.day.value or len(names) > 1
 
 
-def _has_total(lines: Sequence[Line], vocabulary: Vocabulary) -> bool:
-    found = labels.labelled(labels.read_rows(lines, vocabulary))
-    return any(item.role is Role.TOTAL for item in found)
+def _has_sums(lines: Sequence[Line], vocabulary: Vocabulary) -> bool:
+    """Say whether a label and its amount stand here; in one receipt they stand apart."""
+    rows_here = labels.read_rows(lines, vocabulary)
+    return any(row.amounts and row.role in _SUMS for row in rows_here)
 
 
 def _white_column(words: Sequence[Word]) -> int | None:

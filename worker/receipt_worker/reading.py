@@ -148,11 +148,21 @@ def _signs(
         signs.add(ReviewReason.LOW_TEXT)
     if any(sheet.layer_refused for sheet in sheets):
         signs.add(ReviewReason.TEXT_LAYER_UNTRUSTED)
-    pages = [receipt.read(outcome.lines, words_of, assumptions) for outcome in outcomes]
-    side_by_side = any(multiple.two_columns(outcome.words, words_of) for outcome in outcomes)
-    if side_by_side or multiple.two_pages(pages):
+    if _are_multiple(outcomes, words_of, assumptions):
         signs.add(ReviewReason.MULTIPLE_RECEIPTS)
     return signs
+
+
+def _are_multiple(
+    outcomes: Sequence[PageOutcome], words_of: Vocabulary, assumptions: Assumptions
+) -> bool:
+    if any(multiple.two_columns(outcome.words, words_of) for outcome in outcomes):
+        return True
+    if len(outcomes) == 1:
+        return False
+    return multiple.two_pages(
+        [receipt.read(outcome.lines, words_of, assumptions) for outcome in outcomes]
+    )
 
 
 def _page(sheet: Sheet, outcome: PageOutcome, words_of: Vocabulary) -> PageRecord:

@@ -9,11 +9,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
 SHORT_PHRASE = 4  # letters up to which a phrase must be whole words, not part of a longer one
+REMEMBERED_LINES = 2048  # every field looks at the same lines again
 FUZZY_WORD = 4  # letters from which a word may be misread by one letter
 
 _ZERO_IN_WORD = re.compile(r"(?<=[A-Za-z])0(?=[A-Za-z])")
@@ -52,7 +53,7 @@ class Country:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one of a kind, and a key of caches by that
 class Vocabulary:
     """All tables together; phrases are in `plain` form."""
 
@@ -111,6 +112,7 @@ def load(languages: tuple[str, ...] = ("en", "de")) -> Vocabulary:
     )
 
 
+@lru_cache(maxsize=REMEMBERED_LINES)
 def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
     """Role of the longest phrase in a label, misread ones only when none is read exactly."""
     words = plain(_ZERO_IN_WORD.sub("o", label)).split()
