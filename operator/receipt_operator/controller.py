@@ -120,6 +120,8 @@ class Controller:
             await self._mirror.refresh_without_database(datetime.now(UTC))
             raise
         metrics.ACTIVE.set(len(active))
+        metrics.WAITING.set(sum(request.counts.planned for request in active))
+        metrics.IN_FLIGHT.set(sum(request.counts.in_flight for request in active))
         ended = set(changed)
         self._queue.add(request.key for request in active if request.request_id in ended)
         await self._mirror.refresh([r for r in active if r.request_id not in ended], now)

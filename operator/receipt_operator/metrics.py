@@ -3,6 +3,8 @@
 from prometheus_client import Counter, Gauge
 
 ACTIVE = Gauge("receipts_requests_active", "Requests that have not finished.")
+WAITING = Gauge("receipts_items_waiting", "Receipts that wait to be sent.")
+IN_FLIGHT = Gauge("receipts_items_in_flight", "Receipts sent and not yet ended.")
 OBJECTS = Gauge("receipts_objects", "Objects of both kinds that are there.")
 QUEUED = Gauge("receipts_reconcile_queue", "Objects waiting for reconciliation.")
 STATUS_WRITES = Counter("receipts_status_writes", "Status writes by kind of object.", ["kind"])
