@@ -62,50 +62,67 @@ class Decision:
     selected: int  # place among the readings
 
 
+@dataclass(frozen=True)
+class _Chosen:
+    """The values that readings agreed on most, each with the place of its reading."""
+
+    total_at: int
+    total: TotalFound | None
+    day_at: int
+    day: DateFound | None
+    merchant_at: int
+    merchant: MerchantFound | None
+    currency: str | None
+
+
 def decide(readings: Sequence[RoundReading], *, signs: frozenset[ReviewReason]) -> Decision:
     """Vote and judge; `signs` are reasons for review seen outside of the fields."""
     if ReviewReason.UNREADABLE in signs:
         return Decision(
             Extraction(ExtractionStatus.UNREADABLE, (ReviewReason.UNREADABLE,), Decimal(0)), 0
         )
-    total_at, total = _total(readings)
-    day_at, day = _date(readings)
-    merchant_at, merchant = _merchant(readings)
-    currency = _most_common([reading.findings.currency for reading in readings])
-    base = readings[total_at]
-    reasons = set(signs)
-    reasons |= _total_reasons(readings, total_at, total)
-    reasons |= _date_reasons(readings, day)
-    if merchant is None:
-        reasons.add(ReviewReason.MISSING_FIELD)
-    if currency is None:
-        reasons.add(ReviewReason.CURRENCY_UNKNOWN)
-    fields = _fields(
-        readings,
-        total=(total_at, total),
-        day=(day_at, day),
-        merchant=(merchant_at, merchant),
+    chosen = _Chosen(
+        *_total(readings),
+        *_date(readings),
+        *_merchant(readings),
+        currency=_most_common([reading.findings.currency for reading in readings]),
     )
-    extraction = Extraction(
+    date_reasons = _date_reasons(readings, chosen.day)
+    reasons = signs | date_reasons | _total_reasons(readings, chosen.total_at, chosen.total)
+    if chosen.merchant is None:
+        reasons |= {ReviewReason.MISSING_FIELD}
+    if chosen.currency is None:
+        reasons |= {ReviewReason.CURRENCY_UNKNOWN}
+    extraction = _extraction(readings, chosen, reasons, dated=not date_reasons)
+    return Decision(extraction, chosen.total_at)
+
+
+def _extraction(
+    readings: Sequence[RoundReading],
+    chosen: _Chosen,
+    reasons: frozenset[ReviewReason],
+    *,
+    dated: bool,
+) -> Extraction:
+    """Put the result together; sums and items come from the reading that gave the total."""
+    base = readings[chosen.total_at].findings
+    return Extraction(
         status=ExtractionStatus.REVIEW if reasons else ExtractionStatus.COMPLETE,
         review_reasons=tuple(sorted(reasons)),
-        confidence=_confidence(
-            total=total, dated=not _date_reasons(readings, day), named=merchant, money=currency
-        ),
-        merchant_name=merchant.name if merchant else None,
-        transaction_date=day.value if day else None,
+        confidence=_confidence(chosen, dated=dated),
+        merchant_name=chosen.merchant.name if chosen.merchant else None,
+        transaction_date=chosen.day.value if chosen.day else None,
         transaction_time=_most_common([reading.findings.at for reading in readings]),
-        total=total.value if total else None,
-        currency=currency,
-        subtotal=base.findings.totals.subtotal,
-        total_tax=base.findings.totals.tax,
+        total=chosen.total.value if chosen.total else None,
+        currency=chosen.currency,
+        subtotal=base.totals.subtotal,
+        total_tax=base.totals.tax,
         card_last4=_only([reading.findings.card_last4 for reading in readings]),
         payment_method=_most_common([reading.findings.payment_method for reading in readings]),
         receipt_number=_most_common([reading.findings.receipt_number for reading in readings]),
-        items=_items(base.findings),
-        fields=fields,
+        items=_items(base),
+        fields=_fields(readings, chosen),
     )
-    return Decision(extraction, total_at)
 
 
 def _total(readings: Sequence[RoundReading]) -> tuple[int, TotalFound | None]:
@@ -197,48 +214,42 @@ def _date_is_agreed(readings: Sequence[RoundReading], day: DateFound) -> bool:
     return given or clear >= AGREEING_CLEARLY or len(agreeing) >= AGREEING
 
 
-def _confidence(
-    *, total: TotalFound | None, dated: bool, named: MerchantFound | None, money: str | None
-) -> Decimal:
-    held = Decimal(0)
-    held += _TOTAL_SHARE if total is not None and total.proven else Decimal(0)
-    held += _DATE_SHARE if dated else Decimal(0)
-    held += _OTHER_SHARE if named is not None else Decimal(0)
-    held += _OTHER_SHARE if money is not None else Decimal(0)
-    return held
+def _confidence(chosen: _Chosen, *, dated: bool) -> Decimal:
+    """Share of what makes a receipt complete that is proven."""
+    held = (
+        (_TOTAL_SHARE, chosen.total is not None and chosen.total.proven),
+        (_DATE_SHARE, dated),
+        (_OTHER_SHARE, chosen.merchant is not None),
+        (_OTHER_SHARE, chosen.currency is not None),
+    )
+    return sum((share for share, holds in held if holds), Decimal(0))
 
 
-def _fields(
-    readings: Sequence[RoundReading],
-    *,
-    total: tuple[int, TotalFound | None],
-    day: tuple[int, DateFound | None],
-    merchant: tuple[int, MerchantFound | None],
-) -> dict[str, FieldRecord]:
+def _fields(readings: Sequence[RoundReading], chosen: _Chosen) -> dict[str, FieldRecord]:
     fields = {}
-    if total[1] is not None:
-        reading = readings[total[0]]
+    if (total := chosen.total) is not None:
+        reading = readings[chosen.total_at]
         fields["total"] = _record(
-            str(total[1].value),
-            total[1].source.line,
+            str(total.value),
+            total.source.line,
             reading,
-            raw=total[1].source.amount.raw,
-            evidence=tuple(sorted(total[1].evidence)),
+            raw=total.source.amount.raw,
+            evidence=tuple(sorted(total.evidence)),
             candidates=tuple(str(other.value) for other in reading.findings.totals.candidates),
         )
-    if day[1] is not None:
-        reading = readings[day[0]]
+    if (day := chosen.day) is not None:
+        reading = readings[chosen.day_at]
         fields["transaction_date"] = _record(
-            day[1].value.isoformat(),
-            day[1].line,
+            day.value.isoformat(),
+            day.line,
             reading,
-            raw=day[1].raw,
-            evidence=("labelled",) if day[1].labelled else (),
+            raw=day.raw,
+            evidence=("labelled",) if day.labelled else (),
             candidates=tuple(sorted(value.isoformat() for value in reading.findings.days)),
         )
-    if merchant[1] is not None:
+    if (merchant := chosen.merchant) is not None:
         fields["merchant_name"] = _record(
-            merchant[1].name, merchant[1].line, readings[merchant[0]], raw=merchant[1].line.text
+            merchant.name, merchant.line, readings[chosen.merchant_at], raw=merchant.line.text
         )
     return fields
 

@@ -88,32 +88,41 @@ def _read_until_proven(
     """Run the steps; returns the outcomes of each and the last decision."""
     engine = Tesseract(languages=settings.languages, timeout=settings.pass_timeout)
     runner = Passes(engine, settings.languages, words_of)
-    upright, outcomes, certain = runner.first(STEPS[0], sheets)
-    rounds = [outcomes]
-    signs = _signs(sheets, outcomes, words_of, assumptions)
+    upright, first, certain = runner.first(STEPS[0], sheets)
+    signs = _signs(sheets, first, words_of, assumptions)
     if not certain:
         signs.add(ReviewReason.ORIENTATION_UNCERTAIN)
-    readings = [_round(outcomes, words_of, assumptions)]
+    rounds, readings = [first], [_round(first, words_of, assumptions)]
     decision = consensus.decide(readings, signs=frozenset(signs))
-    pictured = sum(sheet.picture is not None for sheet in upright)
-    for step in STEPS[1:]:
-        if not pictured or decision.extraction.status is not ExtractionStatus.REVIEW:
+    for step in _more_steps(upright):
+        if decision.extraction.status is not ExtractionStatus.REVIEW:
             break
-        if pictured > MANY_PAGES:
-            signs.add(ReviewReason.LIMIT_HIT)
-            return rounds, consensus.decide(readings, signs=frozenset(signs))
-        next_id = 1 + max(item.record.pass_id for item in rounds[-1])
-        try:
-            outcomes = runner.again(step, upright, before=rounds[0], next_id=next_id)
-        except AttemptError as error:
-            if error.reason is not Reason.TIMEOUT:
-                raise
+        outcomes = _again(runner, step, upright, rounds)
+        if outcomes is None:
             signs.add(ReviewReason.LIMIT_HIT)  # what was read so far stands, for a person to see
             return rounds, consensus.decide(readings, signs=frozenset(signs))
         rounds.append(outcomes)
         readings.append(_round(outcomes, words_of, assumptions))
         decision = consensus.decide(readings, signs=frozenset(signs))
     return rounds, decision
+
+
+def _more_steps(sheets: Sequence[Sheet]) -> tuple[Step, ...]:
+    pictured = sum(sheet.picture is not None for sheet in sheets)
+    return STEPS[1:] if 0 < pictured <= MANY_PAGES else ()
+
+
+def _again(
+    runner: Passes, step: Step, sheets: Sequence[Sheet], rounds: Sequence[tuple[PageOutcome, ...]]
+) -> tuple[PageOutcome, ...] | None:
+    """Run one more step; None when a pass of it took too long."""
+    next_id = 1 + max(item.record.pass_id for item in rounds[-1])
+    try:
+        return runner.again(step, sheets, before=rounds[0], next_id=next_id)
+    except AttemptError as error:
+        if error.reason is not Reason.TIMEOUT:
+            raise
+        return None
 
 
 def _round(
@@ -146,6 +155,8 @@ def _signs(
     signs = set()
     if orientation.readable_share(words) < LOW_TEXT_SHARE:
         signs.add(ReviewReason.LOW_TEXT)
+    if sum(sheet.picture is not None for sheet in sheets) > MANY_PAGES:
+        signs.add(ReviewReason.LIMIT_HIT)
     if any(sheet.layer_refused for sheet in sheets):
         signs.add(ReviewReason.TEXT_LAYER_UNTRUSTED)
     if _are_multiple(outcomes, words_of, assumptions):
