@@ -6,6 +6,7 @@ away is an outage and never "nothing to do".
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from receipt_operator.register.rows import Counts, Request
 from receipt_runtime import backoff, files, logs
 
 CHUNK = 1000
-CONCURRENT_PLANS = 2
+CONCURRENT_WALKS = 2
 LONGEST_PAUSE_SECONDS = 30.0
 
 _log = structlog.get_logger(__name__)
@@ -45,7 +46,7 @@ class Planner:
         self._board = board
         self._receipts_root = receipts_root
         self._cache_root = cache_root
-        self._gate = asyncio.Semaphore(CONCURRENT_PLANS)
+        self._gate = asyncio.Semaphore(CONCURRENT_WALKS)
         self._running: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, request: Request, spec: RequestSpec) -> None:
@@ -74,7 +75,8 @@ class Planner:
         failures = 0
         while True:
             try:
-                async with self._gate:
+                # Only a walk takes long; what is named waits for none.
+                async with self._gate if spec.target.selector else nullcontext():
                     await self._plan(request, spec)
             except NotYetError:
                 failures = 1

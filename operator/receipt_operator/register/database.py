@@ -18,6 +18,13 @@ Connection = AsyncConnection[DictRow]
 
 POOL_SIZE = 6
 CONNECT_SECONDS = 5
+# A server that takes no writes is a standby, or about to become one.
+_AWAY = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg_pool.PoolTimeout,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
 # Local to each transaction: behind a pooler a session's settings would leak to other clients.
 SETTINGS = """
     SELECT set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true),
@@ -115,7 +122,7 @@ class Database:
 async def _translated() -> AsyncIterator[None]:
     try:
         yield
-    except (psycopg.OperationalError, psycopg.InterfaceError, psycopg_pool.PoolTimeout) as error:
+    except _AWAY as error:
         raise OutageError(Reason.DATABASE_UNAVAILABLE) from error
 
 

@@ -177,3 +177,13 @@ async def test_the_workers_mark_is_remembered_for_the_cluster(desk: Desk) -> Non
     assert not before
     assert await leases.cache_was_seen(desk.database, "home")
     assert not await leases.cache_was_seen(desk.database, "other")
+
+
+async def test_g2_a_namesake_of_the_holder_fences_it_too(desk: Desk) -> None:
+    # A container started again in its pod has the same host name and process id.
+    _expire(desk.books)
+    async with opened(desk.books.url, holder="operator-2"):
+        _expire(desk.books)
+    async with opened(desk.books.url, holder="operator-1"):
+        with pytest.raises(LeaseLostError):
+            await desk.claim()

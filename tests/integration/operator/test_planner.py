@@ -12,7 +12,7 @@ from receipt_contract import cachefiles
 from receipt_contract.status import ConditionReason
 from receipt_operator.board import Board
 from receipt_operator.observed import Observed
-from receipt_operator.plan import CHUNK, Planner
+from receipt_operator.plan import CHUNK, CONCURRENT_WALKS, Planner
 from receipt_operator.register import requests
 from receipt_operator.register.rows import Ending, RequestState
 from tests.integration.operator import volumes
@@ -215,6 +215,20 @@ async def test_g1_a_plan_that_is_cut_off_in_a_commit_is_planned_once(office: Off
 
     assert nothing == {}
     assert await office.whole(request_id) == names
+
+
+async def test_what_is_named_does_not_wait_for_walks(office: Office) -> None:
+    volumes.write(office.receipts, "a.png")
+    with psycopg.connect(office.desk.books.url) as other:
+        other.execute("LOCK TABLE budget.receipt_evidence IN ACCESS EXCLUSIVE MODE")
+        for number in range(CONCURRENT_WALKS):
+            await office.begin(**for_selector(extractionStatus=["review"]), runId=f"walk-{number}")
+        await eventually(lambda: office.desk.waiting_for_locks() == CONCURRENT_WALKS)
+        named = await office.begin(target={"reference": "a.png"})
+
+        planned = await office.whole(named)
+
+    assert planned == ["a.png"]
 
 
 async def test_a_plan_is_begun_once_at_a_time(office: Office) -> None:

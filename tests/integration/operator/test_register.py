@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from receipt_contract.errors import OutageError
 from receipt_contract.requests import Kind
 from receipt_contract.status import ConditionReason
-from receipt_operator.register import requests
+from receipt_operator.register import leases, requests
+from receipt_operator.register.database import Database
 from receipt_operator.register.requests import Frozen, UnknownRunError
 from receipt_operator.register.rows import Counts, Ending, Knobs, ObjectKey, RequestState
 from tests.integration.operator.desk import NAMESPACES, Desk
@@ -308,6 +310,22 @@ async def test_a_retry_of_a_run_in_which_nothing_failed_means_nothing(desk: Desk
     await desk.finish(first)
 
     assert await _failed_of(desk, "one") == []
+
+
+async def test_a_database_that_takes_no_writes_is_away(desk: Desk) -> None:
+    name = desk.books.looker.info.dbname
+    set_default = f'ALTER DATABASE "{name}" SET default_transaction_read_only ='
+    database = Database(desk.books.url)
+    desk.books.looker.execute(f"{set_default} on".encode())
+    try:
+        await database.open()
+        with pytest.raises(OutageError):
+            await leases.take(
+                database, cluster=CLUSTER, namespaces=NAMESPACES, holder="other", seconds=60
+            )
+    finally:
+        desk.books.looker.execute(f"{set_default} off".encode())
+        await database.close()
 
 
 async def test_one_that_is_not_there_is_none(desk: Desk) -> None:
