@@ -57,9 +57,9 @@ ANSWERS: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 def main() -> int:
     """Serve requests until the worker is gone."""
-    worker = Connection(os.dup(sys.stdin.fileno()))
+    worker = _worker()
     _warm()
-    with contextlib.suppress(EOFError, ConnectionError):
+    with contextlib.suppress(EOFError, OSError):
         while True:
             request: Request = worker.recv()
             data = worker.recv_bytes()
@@ -68,6 +68,15 @@ def main() -> int:
                 break
             worker.send_bytes(answer)
     return 0
+
+
+def _worker() -> Connection:
+    """Take the socket away from standard input, which every program we start would share."""
+    socket = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return Connection(socket)
 
 
 def _warm() -> None:
@@ -86,6 +95,7 @@ def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:
         child = os.fork()
         if child == 0:
             os.close(results)
+            worker.close()  # or the worker would not see the end of this process while we live
             _read_and_exit(request, data, folder=folder, out=child_end)
         os.close(child_end)
         try:

@@ -14,12 +14,21 @@ from receipt_runtime.amqp.publisher import Publisher
 from receipt_worker import cache, locks
 from receipt_worker.process import AnyWork
 from tests.integration.worker.desk import Desk
-from tests.integration.worker.volume import REFERENCE, Volume, request_id, v1, v2, v3
+from tests.integration.worker.volume import (
+    REFERENCE,
+    Volume,
+    request_id,
+    small_disk,
+    v1,
+    v2,
+    v3,
+)
 from tests.support.receipts import small_receipt
 
 pytestmark = pytest.mark.services
 
 OTHER = "2024/other/copy.png"
+FULL_DISK_BYTES = 4096
 
 
 def test_a_receipt_becomes_a_run_event_with_what_is_printed_on_it(
@@ -267,6 +276,21 @@ def test_a_bad_file_is_refused_with_its_reason_and_leaves_no_cache(
     assert failure.value.reason is reason
     assert not volume.artifacts()
     assert not desk.events()
+
+
+def test_a_full_cache_is_an_outage_and_the_receipt_is_answered_once_there_is_room(
+    desk: Desk, volume: Volume
+) -> None:
+    work = v2(volume.put_receipt())
+    with small_disk(volume.cache, FULL_DISK_BYTES):
+        cache.leave_mark(volume.cache)
+        with pytest.raises(OutageError) as failure:
+            desk.processor.work_on(work)
+        left = [*volume.artifacts(), *volume.leftovers()]
+
+    assert failure.value.reason is Reason.NO_SPACE
+    assert not left
+    assert desk.answer(work)
 
 
 def test_nothing_unfinished_is_left_in_the_cache(desk: Desk, volume: Volume) -> None:

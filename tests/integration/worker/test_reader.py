@@ -19,6 +19,7 @@ from receipt_contract.errors import AttemptError, OutageError, PermanentError, R
 from receipt_worker import workspace
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingSettings
+from tests.integration.worker.volume import small_disk
 from tests.support.amqp import eventually
 from tests.support.receipts import small_receipt
 
@@ -40,13 +41,13 @@ def settings(folder: Path, **changes: object) -> ReadingSettings:
     return ReadingSettings.model_validate({"RECEIPT_OCR_WORK_FOLDER": folder, **changes})
 
 
-def family() -> set[int]:
-    """Return the processes below this one."""
+def family(root: int | None = None) -> set[int]:
+    """Return the processes below this one, or below another."""
     below: set[int] = set()
     parents = {
         pid: _parent(pid) for pid in (int(path.name) for path in Path("/proc").glob("[0-9]*"))
     }
-    found = {os.getpid()}
+    found = {root or os.getpid()}
     while found:
         found = {pid for pid, parent in parents.items() if parent in found} - below
         below |= found
@@ -114,7 +115,7 @@ def test_a_killed_reader_is_a_counted_try_and_the_next_receipt_is_read(
 ) -> None:
     with Reader(settings(tmp_path)) as reader:
         with trying(reader, noise()) as failures:
-            eventually(lambda: named("tesseract"))
+            eventually(lambda: reading_children() and named("tesseract"))
             for pid in victims(victim):
                 os.kill(pid, signal.SIGKILL)
 
@@ -162,7 +163,7 @@ def test_an_unknown_language_is_a_counted_try(tmp_path: Path) -> None:
 )
 def test_a_full_work_folder_is_an_outage(tmp_path: Path, free_bytes: int) -> None:
     with (
-        full_disk(tmp_path, free_bytes),
+        small_disk(tmp_path, free_bytes),
         Reader(settings(tmp_path)) as reader,
         pytest.raises(OutageError) as failure,
     ):
@@ -209,8 +210,8 @@ def test_a_dead_worker_takes_its_reading_along(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(picture)],
         env={**os.environ, "RECEIPT_OCR_WORK_FOLDER": str(tmp_path / "work")},
     )
-    eventually(lambda: named("tesseract"))
-    started = family()
+    eventually(lambda: reading_children(worker.pid) and named("tesseract"))
+    started = family(worker.pid)
 
     worker.kill()
     worker.wait()
@@ -230,14 +231,16 @@ def victims(kind: str) -> list[int]:
     ]
 
 
-def reading_processes() -> list[int]:
+def reading_processes(worker: int | None = None) -> list[int]:
     """Return the warm processes, whose children read."""
-    return [pid for pid in family() if _parent(pid) == os.getpid() and _is_reader(pid)]
+    worker = worker or os.getpid()
+    return [pid for pid in family(worker) if _parent(pid) == worker and _is_reader(pid)]
 
 
-def reading_children() -> list[int]:
+def reading_children(worker: int | None = None) -> list[int]:
     """Return the children that read."""
-    return [pid for pid in family() if _parent(pid) in reading_processes()]
+    warm = reading_processes(worker)
+    return [pid for pid in family(worker) if _parent(pid) in warm and _is_reader(pid)]
 
 
 def _is_reader(pid: int) -> bool:
@@ -245,20 +248,3 @@ def _is_reader(pid: int) -> bool:
         return b"reader_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-@contextmanager
-def full_disk(folder: Path, free_bytes: int) -> Iterator[None]:
-    """Mount a file system at `folder` that holds next to nothing."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    options = f"size={free_bytes}"
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("this machine lets nobody mount a small file system")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", folder], check=True)

@@ -1,9 +1,15 @@
 """A volume with receipts and a cache, and the work that asks for them."""
 
 import hashlib
+import os
+import subprocess
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from receipt_contract.work import CacheRebuildWork, ProcessWork, ReprocessWork
 from receipt_worker import cache
@@ -67,3 +73,20 @@ def v3(sha256: str, reference: str = REFERENCE, *, request: int = 1) -> CacheReb
     return CacheRebuildWork(
         source_sha256=sha256, source_reference=reference, request_id=request_id(request)
     )
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[None]:
+    """Mount a file system at `folder` of `size` bytes."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small file system")
+    options = f"size={size}"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("this machine lets nobody mount a small file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
