@@ -56,7 +56,7 @@ def artifact_name(sha256: str) -> str:
 def leave_mark(root: Path) -> None:
     """Leave the file by which others, and we, tell this volume from an empty mount point."""
     if storage.read(root / cachefiles.ROOT_MARK) is None:
-        storage.write(root / cachefiles.ROOT_MARK, b"")
+        storage.write(root, cachefiles.ROOT_MARK, b"")
 
 
 def check_mark(root: Path) -> None:
@@ -77,7 +77,7 @@ def current(root: Path, reference: str, *, source_sha256: str) -> Kept | None:
 
 def answered(root: Path, *, source_sha256: str, request_id: str) -> Kept | None:
     """Return what answered a request; None without a valid marker or its artifact."""
-    data = storage.read(_marker_path(root, source_sha256, request_id))
+    data = storage.read(root / _marker_name(source_sha256, request_id))
     marker = _marker(data) if data is not None else None
     if marker is None or (marker.request_id, marker.source_sha256) != (request_id, source_sha256):
         return None
@@ -90,21 +90,21 @@ def answered(root: Path, *, source_sha256: str, request_id: str) -> Kept | None:
 def save(root: Path, reference: str, kept: Kept) -> None:
     """Write the artifact, then the receipt's current document, each unless it is there already."""
     # The artifact first: whoever sees the current document may name the artifact.
-    for path in (root / artifact_name(kept.sha256), root / cachefiles.current(reference)):
-        if storage.read(path) != kept.data:
-            storage.write(path, kept.data)
+    for name in (artifact_name(kept.sha256), cachefiles.current(reference)):
+        if storage.read(root / name) != kept.data:
+            storage.write(root, name, kept.data)
 
 
 def mark_answered(root: Path, kept: Kept, *, request_id: str) -> None:
     """Remember that this document answers a request."""
     source_sha256 = kept.document.metadata.source_sha256
     marker = Marker(request_id, source_sha256, kept.sha256)
-    path = _marker_path(root, source_sha256, request_id)
-    storage.write(path, _MARKERS.dump_json(marker) + b"\n")
+    name = _marker_name(source_sha256, request_id)
+    storage.write(root, name, _MARKERS.dump_json(marker) + b"\n")
 
 
-def _marker_path(root: Path, source_sha256: str, request_id: str) -> Path:
-    return root / MARKERS / source_sha256 / f"{request_id}.json"
+def _marker_name(source_sha256: str, request_id: str) -> str:
+    return f"{MARKERS}/{source_sha256}/{request_id}.json"
 
 
 def _kept(data: bytes | None, *, source_sha256: str) -> Kept | None:

@@ -5,7 +5,7 @@ printed amounts, or a second independent reading, make them certain.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -126,47 +126,33 @@ def _extraction(
 
 
 def _total(readings: Sequence[RoundReading]) -> tuple[int, TotalFound | None]:
-    """Proof first, then the number of readings with the same best value, then the earliest."""
-    best = [reading.findings.totals.best for reading in readings]
-    votes = Counter(found.value for found in best if found is not None)
-    ranked = [
-        (found.proven, votes[found.value], len(found.evidence), -place)
-        for place, found in enumerate(best)
-        if found is not None
-    ]
-    if not ranked:
-        return 0, None
-    place = -max(ranked)[3]
-    return place, best[place]
+    """Choose by proof first, then by the number of readings with the same best value."""
+    found = [reading.findings.totals.best for reading in readings]
+    votes = Counter(total.value for total in found if total is not None)
+    return _best(found, lambda total: (total.proven, votes[total.value], len(total.evidence)))
 
 
 def _date(readings: Sequence[RoundReading]) -> tuple[int, DateFound | None]:
     found = [reading.findings.day for reading in readings]
     votes = Counter(day.value for day in found if day is not None)
-    ranked = [
-        (votes[day.value], day.labelled, -place)
-        for place, day in enumerate(found)
-        if day is not None
-    ]
-    if not ranked:
-        return 0, None
-    place = -max(ranked)[2]
-    return place, found[place]
+    return _best(found, lambda day: (votes[day.value], day.labelled))
 
 
 def _merchant(readings: Sequence[RoundReading]) -> tuple[int, MerchantFound | None]:
     """Choose the name most readings agree on, else the one its place speaks for most."""
     found = [reading.findings.merchant for reading in readings]
     votes = Counter(item.name.casefold() for item in found if item is not None)
-    ranked = [
-        (votes[item.name.casefold()], item.score, item.line.confidence, -place)
-        for place, item in enumerate(found)
-        if item is not None
-    ]
-    if not ranked:
-        return 0, None
-    place = -max(ranked)[3]
-    return place, found[place]
+    return _best(
+        found, lambda item: (votes[item.name.casefold()], item.score, item.line.confidence)
+    )
+
+
+def _best(
+    found: Sequence[T | None], rank: Callable[[T], tuple[float, ...]]
+) -> tuple[int, T | None]:
+    """Return place and value of the highest rank, the earliest among equals."""
+    held = [(place, item) for place, item in enumerate(found) if item is not None]
+    return max(held, key=lambda pair: rank(pair[1]), default=(0, None))
 
 
 def _total_reasons(

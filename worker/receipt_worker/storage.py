@@ -13,7 +13,7 @@ from pathlib import Path
 
 from receipt_contract.errors import OutageError, Reason
 
-TEMPORARY_SUFFIX = ".worker-tmp"
+TEMPORARY_FOLDER = ".unfinished"
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -37,15 +37,17 @@ def read(path: Path) -> bytes | None:
             return None
 
 
-def write(path: Path, data: bytes) -> None:
-    """Replace a file in one step; after a crash it is the old one or the new one.
+def write(root: Path, name: str, data: bytes) -> None:
+    """Replace the file `name` below `root` in one step: after a crash it is the old or the new one.
 
     Raises OutageError.
     """
-    # A random name: process ids are the same in every pod.
-    temporary = path.with_name(f".{uuid.uuid4().hex}{TEMPORARY_SUFFIX}")
+    path = root / name
+    # A random name: process ids are the same in every pod. One folder: leftovers are found there.
+    temporary = root / TEMPORARY_FOLDER / uuid.uuid4().hex
     with outages():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (temporary.parent, path.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         try:
             _write_new(temporary, data)
             temporary.replace(path)
@@ -57,10 +59,10 @@ def write(path: Path, data: bytes) -> None:
 
 
 def sweep(root: Path, *, older_than: float, now: float) -> int:
-    """Remove temporary files that a killed worker left, by age in seconds; returns how many."""
+    """Remove unfinished files that a killed worker left, by age in seconds; returns how many."""
     removed = 0
     with outages():
-        for path in root.rglob(f".*{TEMPORARY_SUFFIX}"):
+        for path in (root / TEMPORARY_FOLDER).glob("*"):
             with contextlib.suppress(FileNotFoundError):
                 if now - path.stat().st_mtime >= older_than:
                     path.unlink()

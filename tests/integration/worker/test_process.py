@@ -8,11 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+from dev import paper
+from dev.paper import Row
 from receipt_contract.errors import OutageError, PermanentError, Reason
 from receipt_contract.results import ExtractionStatus, PersistenceMode
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_worker import cache, locks
 from receipt_worker.process import AnyWork
+from receipt_worker.settings import ReadingSettings
 from tests.integration.worker.desk import Desk
 from tests.integration.worker.volume import (
     REFERENCE,
@@ -23,6 +26,7 @@ from tests.integration.worker.volume import (
     v2,
     v3,
 )
+from tests.support.amqp import eventually
 from tests.support.receipts import small_receipt
 
 pytestmark = pytest.mark.services
@@ -168,6 +172,47 @@ def test_bytes_other_than_asked_for_are_refused_for_good(desk: Desk, volume: Vol
         desk.processor.work_on(work)
 
     assert failure.value.reason is Reason.SOURCE_CHANGED
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused_for_good(
+    desk: Desk, volume: Volume, reading: ReadingSettings
+) -> None:
+    work = v1(volume.put_receipt(1))
+    failures: list[PermanentError] = []
+
+    def attempt() -> None:
+        try:
+            desk.processor.work_on(work)
+        except PermanentError as failure:
+            failures.append(failure)
+
+    reader = threading.Thread(target=attempt)
+    reader.start()
+    eventually(lambda: list(reading.work_folder.glob("*/read-*")))
+    volume.put_receipt(2)
+    reader.join()
+
+    assert [failure.reason for failure in failures] == [Reason.SOURCE_CHANGED]
+    assert not volume.artifacts()
+
+
+def test_g8_no_card_number_reaches_cache_or_events(desk: Desk, volume: Volume) -> None:
+    rows = [
+        Row("CORNER SHOP"),
+        Row("Date: 05 Mar 2024"),
+        Row("Tea", "3.00"),
+        Row("TOTAL EUR", "3.00"),
+        Row("VISA", "4556 7375 8689 9855"),
+    ]
+    sha = volume.put(paper.as_png(paper.draw(rows)))
+
+    text = desk.answer(v1(sha)).payload.receipt.text
+
+    cached = (volume.cache / f"{REFERENCE}.json").read_text(encoding="utf-8")
+    assert "9855" in text  # so the line was read
+    for hidden in ("4556", "7375", "8689"):
+        assert hidden not in text
+        assert hidden not in cached
 
 
 def test_a_missing_file_is_refused_while_its_root_stands(desk: Desk, volume: Volume) -> None:

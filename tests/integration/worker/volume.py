@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from receipt_contract.work import CacheRebuildWork, ProcessWork, ReprocessWork
-from receipt_worker import cache
+from receipt_worker import cache, storage
 from tests.support.receipts import small_receipt
 
 REFERENCE = "2024/some.png"
@@ -42,7 +42,7 @@ class Volume:
 
     def leftovers(self) -> list[Path]:
         """List temporary files of writes that did not end."""
-        return [path for path in self.cache.rglob(".*") if path.name.endswith(".worker-tmp")]
+        return list((self.cache / storage.TEMPORARY_FOLDER).glob("*"))
 
 
 def make_volume(folder: Path) -> Volume:

@@ -37,7 +37,7 @@ def files_no_larger_than(size: int) -> Iterator[None]:
 
 
 def leftovers(root: Path) -> list[Path]:
-    return [path for path in root.rglob("*") if path.name.endswith(storage.TEMPORARY_SUFFIX)]
+    return list((root / storage.TEMPORARY_FOLDER).glob("*"))
 
 
 def test_a_document_is_read_back_as_it_was_written() -> None:
@@ -152,14 +152,13 @@ def test_the_mark_tells_the_volume_from_an_empty_folder(tmp_path: Path) -> None:
 def test_a_full_disk_is_an_outage_that_leaves_the_old_file_and_nothing_else(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "some" / "file.json"
-    storage.write(path, b"old")
+    storage.write(tmp_path, "some/file.json", b"old")
 
     with files_no_larger_than(1000), pytest.raises(OutageError) as failure:
-        storage.write(path, bytes(100_000))
+        storage.write(tmp_path, "some/file.json", bytes(100_000))
 
     assert failure.value.reason is Reason.NO_SPACE
-    assert path.read_bytes() == b"old"
+    assert (tmp_path / "some/file.json").read_bytes() == b"old"
     assert not leftovers(tmp_path)
 
 
@@ -167,17 +166,15 @@ def test_a_folder_in_the_way_is_an_outage(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
 
     with pytest.raises(OutageError) as failure:
-        storage.write(tmp_path / "file", b"new")
+        storage.write(tmp_path, "file", b"new")
 
     assert failure.value.reason is Reason.CACHE_UNAVAILABLE
     assert not leftovers(tmp_path)
 
 
 def test_sweeping_removes_old_leftovers_and_no_other_file(tmp_path: Path) -> None:
-    old, young = (
-        tmp_path / "deep" / f".{name}{storage.TEMPORARY_SUFFIX}" for name in ("old", "young")
-    )
-    storage.write(tmp_path / "deep" / "kept.json", b"kept")
+    storage.write(tmp_path, "deep/kept.json", b"kept")
+    old, young = (tmp_path / storage.TEMPORARY_FOLDER / name for name in ("old", "young"))
     for path, modified in ((old, LONG_AGO), (young, NOW)):
         path.touch()
         os.utime(path, (modified, modified))
