@@ -94,7 +94,7 @@ class Controller:
         keys = await self._queue.take(BATCH)
         metrics.QUEUED.set(len(self._queue))
         try:
-            await self._reconcile(keys)
+            not_shown = await self._reconcile(keys)
         except OutageError:
             self._queue.add(keys)  # says nothing about the objects; the loop itself pauses
             raise
@@ -102,7 +102,7 @@ class Controller:
             for key in keys:
                 self._queue.failed(key)
             raise
-        for key in keys:
+        for key in set(keys) - not_shown:
             self._queue.succeeded(key)
 
     async def mirror_once(self) -> None:
@@ -142,7 +142,8 @@ class Controller:
             namespaces=self._settings.namespaces,
         )
 
-    async def _reconcile(self, keys: Sequence[ObjectKey]) -> None:
+    async def _reconcile(self, keys: Sequence[ObjectKey]) -> set[ObjectKey]:
+        """Return those that were taken in but could not be shown; they are queued again."""
         cluster = self._settings.cluster
         wants = self._wants(keys)
         now = datetime.now(UTC)
@@ -154,9 +155,9 @@ class Controller:
         )
         await self._park([row for row in rows if row.key not in wants])
         await self._carry_out(self._decide(wants, rows, now))
-        await self._show(wants, now)
+        not_shown = await self._show(wants, now)
         unreadable = [key for key in keys if key not in wants and self._objects.get(key)]
-        await self._mirror.refuse(unreadable, now)
+        return not_shown | await self._mirror.refuse(unreadable, now)
 
     def _wants(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, Wanted]:
         wants = {}
@@ -204,10 +205,10 @@ class Controller:
                     await requests.follow(connection, request_id, decision.knobs)
                 await requests.unpark(connection, decision.unpark)
 
-    async def _show(self, wants: Mapping[ObjectKey, Wanted], now: datetime) -> None:
+    async def _show(self, wants: Mapping[ObjectKey, Wanted], now: datetime) -> set[ObjectKey]:
         """Read what stands now, plan what is not planned, and write the statuses."""
         if not wants:
-            return
+            return set()
         cluster = self._settings.cluster
         ids = [want.request_id for want in wants.values()]
         rows = await requests.of_objects(self._database, cluster=cluster, keys=(), request_ids=ids)
@@ -223,6 +224,7 @@ class Controller:
             if request.state is RequestState.PLANNING:
                 self._planner.begin(request, want.spec)
             shown[key] = Shown(want, request, histories[key])
-        await self._mirror.show(shown, now)
+        not_shown = await self._mirror.show(shown, now)
         self._board.mirror.set()
         self._board.publish.set()
+        return not_shown

@@ -92,9 +92,10 @@ class Mirror:
         self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
         self._gate = asyncio.Semaphore(CONCURRENT_WRITES)
         self._last_advance: datetime | None = None
+        self._unavailable = False
 
-    async def show(self, shown: Mapping[ObjectKey, Shown], now: datetime) -> None:
-        """Tie objects to their requests and write the statuses that differ."""
+    async def show(self, shown: Mapping[ObjectKey, Shown], now: datetime) -> set[ObjectKey]:
+        """Tie objects to their requests, write the statuses that differ; return what failed."""
         for key, one in shown.items():
             self._untie(key)
             failures = Failures()
@@ -103,14 +104,14 @@ class Mirror:
                 self._board.clear(one.request.request_id)
             self._by_request[one.request.request_id] = key
             self._shown[key] = replace(one, failures=failures)
-        await self._refresh_all(list(shown), now)
+        return await self._refresh_all(list(shown), now)
 
-    async def refuse(self, keys: Sequence[ObjectKey], now: datetime) -> None:
-        """Say on objects that this program cannot read them."""
+    async def refuse(self, keys: Sequence[ObjectKey], now: datetime) -> set[ObjectKey]:
+        """Say on objects that this program cannot read them; return what failed."""
         for key in keys:
             self._untie(key)
             self._unreadable.add(key)
-        await self._refresh_all(keys, now)
+        return await self._refresh_all(keys, now)
 
     def forget(self, key: ObjectKey) -> None:
         """Stop showing on an object that is gone."""
@@ -167,8 +168,9 @@ class Mirror:
 
     async def _refresh_all(
         self, keys: Sequence[ObjectKey], now: datetime, obstacle: Obstacle | None = None
-    ) -> None:
+    ) -> set[ObjectKey]:
         """Write the statuses that are due; one that fails is queued again and stops no other."""
+        self._unavailable = False
         outcomes = await asyncio.gather(
             *(self._refresh(key, now, obstacle) for key in keys), return_exceptions=True
         )
@@ -187,10 +189,17 @@ class Mirror:
         if failures:
             first = logs.trail(failures[0][1])
             _log.warning("statuses not written", objects=len(failures), first=first)
+        return {key for key, _ in failures}
 
     async def _refresh(self, key: ObjectKey, now: datetime, obstacle: Obstacle | None) -> None:
         async with self._gate:
-            await self._write(key, now, obstacle)
+            if self._unavailable:  # each object would wait as long for nothing
+                raise UnavailableError("the API server did not answer just now")
+            try:
+                await self._write(key, now, obstacle)
+            except UnavailableError:
+                self._unavailable = True
+                raise
 
     async def _write(self, key: ObjectKey, now: datetime, obstacle: Obstacle | None) -> None:
         for _ in range(CONFLICT_TRIES):
