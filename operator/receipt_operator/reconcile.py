@@ -130,7 +130,7 @@ def _decide_unknown(
     if ended is not None:
         return Decision(Act.RECOVER, want.claim, frozen=ended, park=park)
     refusal = _refusal(want.spec, now)
-    if refusal is not None:
+    if refusal is not None and not recovery.was_seen(observed.status, want.request_id):
         frozen = Frozen(refusal, 0, Counts(), {})
         return Decision(Act.REFUSE, want.claim, frozen=frozen, park=park)
     return Decision(Act.CLAIM, want.claim, park=park)

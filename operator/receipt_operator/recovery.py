@@ -38,6 +38,12 @@ def from_status(status: Mapping[str, Any], request_id: str) -> Frozen | None:
     )
 
 
+def was_seen(status: Mapping[str, Any], request_id: str) -> bool:
+    """Tell whether the status speaks about this request, so that it was taken in before."""
+    run = status.get("run")
+    return isinstance(run, Mapping) and run.get("requestId") == request_id
+
+
 def _summary(said: RequestStatus) -> dict[str, Any]:
     if said.failures is None:
         return {"recovered": True}

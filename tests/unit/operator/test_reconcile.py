@@ -131,6 +131,15 @@ def test_a_lost_request_is_recovered_even_after_its_start_before() -> None:
     assert decision.act is Act.RECOVER
 
 
+def test_g1_a_lost_request_that_was_begun_in_time_does_not_expire() -> None:
+    observed = _asking(startBefore=EARLIER.isoformat())
+    status = status_of(make_facts(make_request(observed), observed=observed))
+
+    decision = _decide(make_observed(observed.spec, status=status))
+
+    assert decision.act is Act.CLAIM
+
+
 @pytest.mark.parametrize(
     "asked",
     [
