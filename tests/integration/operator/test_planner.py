@@ -199,6 +199,15 @@ async def test_g1_a_plan_that_was_cut_off_goes_on_behind_its_cursor(office: Offi
     assert (await office.desk.one(request_id)).total == len(names)
 
 
+async def test_g1_named_receipts_too_are_planned_behind_the_cursor(office: Office) -> None:
+    observed = make_observed({"target": {"references": ["a.png", "b.png", "c.png"]}})
+    request_id = await office.desk.plan("a.png", "b.png", observed=observed)
+
+    await office.go_on(observed)
+
+    assert await office.whole(request_id) == ["a.png", "b.png", "c.png"]
+
+
 async def test_g1_a_plan_that_is_cut_off_in_a_commit_is_planned_once(office: Office) -> None:
     names = [f"{number:05}.png" for number in range(2 * CHUNK + 5)]
     volumes.write(office.receipts, *names)
