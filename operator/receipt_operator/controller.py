@@ -22,7 +22,7 @@ from receipt_operator.observed import Objects, from_document
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Publication
 from receipt_operator.reconcile import Act, Decision, Wanted
-from receipt_operator.register import requests
+from receipt_operator.register import outgoing, requests
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request, RequestState
 from receipt_operator.settings import OperatorSettings
@@ -130,9 +130,13 @@ class Controller:
 
     async def publish_once(self) -> None:
         """Send what may be sent."""
-        active, _ = await self._active()
-        await self._publication.round(active)
-        waiting = any(one.publishable and one.counts.planned for one in active)
+        publishable = await outgoing.publishable(
+            self._database,
+            cluster=self._settings.cluster,
+            namespaces=self._settings.namespaces,
+        )
+        await self._publication.round(publishable)
+        waiting = any(one.counts.planned for one in publishable)
         await wait(self._board.publish, TOP_UP_SECONDS if waiting else PUBLISH_SECONDS)
 
     async def _active(self) -> tuple[list[Request], datetime]:

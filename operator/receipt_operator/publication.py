@@ -19,7 +19,7 @@ from receipt_contract.status import ConditionReason
 from receipt_contract.work import CacheRebuildWork, ReprocessWork
 from receipt_operator import sources, window
 from receipt_operator.board import Board
-from receipt_operator.register import evidence, items, requests
+from receipt_operator.register import evidence, items, outgoing
 from receipt_operator.register.database import Database
 from receipt_operator.register.items import End
 from receipt_operator.register.rows import ItemState, Request, Sending
@@ -258,7 +258,7 @@ class Publication:
     async def _send(self, sendings: Sequence[Sending], publishable: Mapping[str, Request]) -> bool:
         """Commit, send, commit what the broker said; tell whether all was published."""
         async with self._database.write() as connection:
-            locked = await requests.lock_publishable(
+            locked = await outgoing.lock_publishable(
                 connection, [one.request_id for one in sendings]
             )
             sendings = [one for one in sendings if one.request_id in locked]

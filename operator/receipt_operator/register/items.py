@@ -62,7 +62,11 @@ async def count(connection: Connection, request_id: str) -> Counts:
 
 
 async def planned(database: Database, slots: Mapping[str, int]) -> dict[str, list[str]]:
-    """Read references that wait for their first send: so many of each request."""
+    """Read references that wait to be sent: so many of each request.
+
+    In the order of the index, which is that of the plan: to sort all that wait, or to pass over
+    all that ended, would take longer the larger the request is.
+    """
     async with database.read() as connection:
         cursor = await connection.execute(
             """
@@ -71,7 +75,7 @@ async def planned(database: Database, slots: Mapping[str, int]) -> dict[str, lis
              CROSS JOIN LATERAL (
                 SELECT reference FROM work.items
                  WHERE request_id = w.request_id AND state = 'planned'
-                 ORDER BY reference LIMIT w.slots) i
+                 ORDER BY published_at LIMIT w.slots) i
             """,
             {"ids": list(slots), "limits": list(slots.values())},
         )

@@ -282,32 +282,6 @@ async def accept(connection: Connection, request_id: str, total: int) -> None:
     )
 
 
-async def lock_publishable(connection: Connection, request_ids: Sequence[str]) -> set[str]:
-    """Lock those requests that may send now against being finished, parked or suspended.
-
-    Also records when the first message was about to be sent.
-    """
-    cursor = await connection.execute(
-        """
-        SELECT request_id::text FROM work.requests
-         WHERE request_id = ANY(%(ids)s::uuid[]) AND state = 'open' AND NOT suspended
-           AND NOT parked AND ending IS NULL AND NOT wish ? 'dryRun'
-         ORDER BY request_id
-           FOR SHARE
-        """,
-        {"ids": list(set(request_ids))},
-    )
-    locked = {row["request_id"] for row in await cursor.fetchall()}
-    await connection.execute(
-        """
-        UPDATE work.requests SET started_at = now()
-         WHERE request_id = ANY(%(ids)s::uuid[]) AND started_at IS NULL
-        """,
-        {"ids": list(locked)},
-    )
-    return locked
-
-
 async def begin_ending(connection: Connection, request_id: str, ending: Ending) -> None:
     """Latch why the request stops early; the first reason stands."""
     await connection.execute(

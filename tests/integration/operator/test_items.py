@@ -3,7 +3,7 @@
 import pytest
 
 from receipt_contract.errors import Reason
-from receipt_operator.register import items, requests
+from receipt_operator.register import items, outgoing, requests
 from receipt_operator.register.items import End
 from receipt_operator.register.rows import Ending, ItemState, Knobs, Sending
 from tests.integration.operator.desk import Desk
@@ -86,13 +86,20 @@ async def test_a_strange_reference_comes_back_as_it_was(desk: Desk) -> None:
 
 
 async def test_planned_reads_so_many_of_each_request_in_order(desk: Desk) -> None:
-    first = await desk.accept("c", "a", "b")
+    first = await desk.accept("a", "b", "c")
     second = await desk.accept("x", "y", observed=make_observed(with_field(runId="two")))
     desk.set_item(first, "a", state="published")
 
     found = await items.planned(desk.database, {first: 1, second: 9})
 
     assert found == {first: ["b"], second: ["x", "y"]}
+
+
+async def test_what_was_taken_back_is_sent_before_what_was_never_sent(desk: Desk) -> None:
+    request_id = await desk.accept("a", "b", "c")
+    desk.set_item(request_id, "c", published_at="-1 h")
+
+    assert await items.planned(desk.database, {request_id: 2}) == {request_id: ["c", "a"]}
 
 
 async def test_hash_and_time_are_written_before_a_send(desk: Desk) -> None:
@@ -233,7 +240,7 @@ async def test_only_a_request_that_may_send_is_locked_for_it(desk: Desk, stop: s
         await desk.finish(request_id)
 
     async with desk.database.write() as connection:
-        locked = await requests.lock_publishable(connection, [request_id])
+        locked = await outgoing.lock_publishable(connection, [request_id])
 
     assert locked == set()
     assert (await desk.one(request_id)).started_at is None
@@ -243,10 +250,10 @@ async def test_the_first_send_starts_a_request(desk: Desk) -> None:
     request_id = await desk.accept("a.png")
 
     async with desk.database.write() as connection:
-        locked = await requests.lock_publishable(connection, [request_id])
+        locked = await outgoing.lock_publishable(connection, [request_id])
     first = (await desk.one(request_id)).started_at
     async with desk.database.write() as connection:
-        await requests.lock_publishable(connection, [request_id])
+        await outgoing.lock_publishable(connection, [request_id])
 
     assert locked == {request_id}
     assert first is not None

@@ -8,7 +8,7 @@ import pytest
 from receipt_contract.errors import OutageError
 from receipt_contract.requests import Kind
 from receipt_contract.status import ConditionReason
-from receipt_operator.register import leases, requests
+from receipt_operator.register import leases, outgoing, requests
 from receipt_operator.register.database import Database
 from receipt_operator.register.requests import Frozen, UnknownRunError
 from receipt_operator.register.rows import Counts, Ending, Knobs, ObjectKey, RequestState
@@ -223,6 +223,26 @@ async def test_live_counts_are_those_of_the_items(desk: Desk) -> None:
 
     assert request.counts == Counts(1, 1, 1, 1, 1, 1, confirmed=1, publications=2)
     assert request.last_advance_at is not None
+
+
+async def test_publishable_reads_what_may_send_with_its_window(desk: Desk) -> None:
+    states = ("planned", "publishing", "published", "done", "failed", "skipped")
+    mine = await desk.accept(*states)
+    for state in states:
+        desk.set_item(mine, state, state=state)
+    suspended = await desk.accept("a.png", observed=_run("suspended"))
+    parked = await desk.accept("a.png", observed=_run("parked"))
+    await desk.accept("a.png", observed=_run("dry", dryRun=True))
+    await desk.claim(_run("planning"))
+    await desk.finish(await desk.accept("a.png", observed=_run("finished")))
+    async with desk.database.write() as connection:
+        await requests.follow(connection, suspended, Knobs(suspend=True))
+        await requests.park(connection, [parked])
+
+    [found] = await outgoing.publishable(desk.database, cluster=CLUSTER, namespaces=NAMESPACES)
+
+    assert found.request_id == mine
+    assert found.counts == Counts(planned=1, publishing=1, published=1)
 
 
 async def test_of_objects_reads_unfinished_ones_of_the_objects_and_those_named(desk: Desk) -> None:

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from receipt_operator.register import evidence, items, requests
+from receipt_contract.requests import MAX_IN_FLIGHT
+from receipt_operator.register import evidence, items, outgoing, requests
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import Request
 from tests.integration.collector.books import Books
@@ -101,8 +102,15 @@ async def _planned(database: Database, request: Request) -> None:
     assert len(found[request.request_id]) == 500
 
 
+async def _publishable(database: Database, request: Request) -> None:
+    [found] = await outgoing.publishable(database, cluster=CLUSTER, namespaces=NAMESPACES)
+    assert found.request_id == request.request_id
+    assert found.counts.planned == MAX_IN_FLIGHT
+
+
 READINGS: dict[str, Work] = {
     "active": _active,
+    "publishable": _publishable,
     "a batch of objects": _reconcile_some,
     "histories": _show_histories,
     "planned": _planned,
