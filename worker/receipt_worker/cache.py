@@ -9,18 +9,30 @@ All raise OutageError as `storage` does.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from receipt_contract import cachefiles
-from receipt_contract.errors import OutageError, Reason
-from receipt_worker import cachefile, storage
+from receipt_contract.errors import OutageError, PermanentError, Reason
+from receipt_worker import cachefile, locks, storage
 from receipt_worker.cachefile import CacheDocument
 
 ARTIFACTS = "artifacts"
 MARKERS = ".rebuild-requests"
+
+# Below these names lies what is ours; a receipt whose path leads there could overwrite it.
+_OURS = re.compile(
+    "|".join(
+        (
+            rf"{ARTIFACTS}/[0-9a-f]{{64}}\.json",
+            *(f"{re.escape(own)}/.*" for own in (MARKERS, locks.FOLDER, storage.TEMPORARY_FOLDER)),
+        )
+    ),
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -88,11 +100,20 @@ def answered(root: Path, *, source_sha256: str, request_id: str) -> Kept | None:
 
 
 def save(root: Path, reference: str, kept: Kept) -> None:
-    """Write the artifact, then the receipt's current document, each unless it is there already."""
+    """Write the artifact, then the receipt's current document, each unless it is there already.
+
+    Raises PermanentError(UNSAFE_REFERENCE) where no cache file can be named after the reference;
+    as an outage it would hold up every receipt behind this one.
+    """
     # The artifact first: whoever sees the current document may name the artifact.
-    for name in (artifact_name(kept.sha256), cachefiles.current(reference)):
-        if storage.read(root / name) != kept.data:
-            storage.write(root, name, kept.data)
+    _put(root, artifact_name(kept.sha256), kept.data)
+    name = cachefiles.current(reference)
+    if _OURS.fullmatch(name):
+        raise PermanentError(Reason.UNSAFE_REFERENCE)
+    try:
+        _put(root, name, kept.data)
+    except storage.NoRoomError as error:
+        raise PermanentError(Reason.UNSAFE_REFERENCE) from error
 
 
 def mark_answered(root: Path, kept: Kept, *, request_id: str) -> None:
@@ -101,6 +122,11 @@ def mark_answered(root: Path, kept: Kept, *, request_id: str) -> None:
     marker = Marker(request_id, source_sha256, kept.sha256)
     name = _marker_name(source_sha256, request_id)
     storage.write(root, name, _MARKERS.dump_json(marker) + b"\n")
+
+
+def _put(root: Path, name: str, data: bytes) -> None:
+    if storage.read(root / name) != data:
+        storage.write(root, name, data)
 
 
 def _marker_name(source_sha256: str, request_id: str) -> str:

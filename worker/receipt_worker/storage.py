@@ -1,6 +1,7 @@
 """Files of the cache volume: whole or not at all, and on the disk before anyone is told.
 
-Every error of the volume is an outage: NO_SPACE for a full one, CACHE_UNAVAILABLE otherwise.
+Every error of the volume is an outage: NO_SPACE for a full one, CACHE_UNAVAILABLE otherwise. Where
+the volume stands and only the name cannot be had, the outage says so.
 """
 
 import contextlib
@@ -16,14 +17,25 @@ from receipt_contract.errors import OutageError, Reason
 TEMPORARY_FOLDER = ".unfinished"
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NO_ROOM = frozenset({errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
+
+
+class NoRoomError(OutageError):
+    """No file can have this name: it is too long, or a file or folder stands in its way."""
+
+    def __init__(self) -> None:
+        """Count as the volume's fault, until someone knows better."""
+        super().__init__(Reason.CACHE_UNAVAILABLE)
 
 
 @contextmanager
 def outages() -> Iterator[None]:
-    """Turn errors of the volume into OutageError."""
+    """Turn errors of the volume into OutageError; NoRoomError where the name is to blame."""
     try:
         yield
     except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise NoRoomError from error
         full = error.errno in _FULL
         raise OutageError(Reason.NO_SPACE if full else Reason.CACHE_UNAVAILABLE) from error
 
@@ -35,12 +47,16 @@ def read(path: Path) -> bytes | None:
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return None
+            raise
 
 
 def write(root: Path, name: str, data: bytes) -> None:
     """Replace the file `name` below `root` in one step: after a crash it is the old or the new one.
 
-    Raises OutageError.
+    Raises OutageError, NoRoomError among them.
     """
     path = root / name
     # A random name: process ids are the same in every pod. One folder: leftovers are found there.

@@ -249,6 +249,28 @@ def test_a_link_out_of_the_root_is_refused(desk: Desk, volume: Volume) -> None:
     assert failure.value.reason is Reason.UNSAFE_REFERENCE
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        pytest.param(f"{'n' * 251}.png", id="the longest file name leaves no room for its ending"),
+        pytest.param("first.png.json/inner.png", id="a folder named like another's cache file"),
+    ],
+)
+def test_g6_a_receipt_that_no_cache_file_can_be_named_after_holds_up_no_other(
+    desk: Desk, volume: Volume, reference: str
+) -> None:
+    desk.answer(v1(volume.put_receipt(1, "first.png"), "first.png"))
+    sha = volume.put_receipt(2, reference)
+
+    for work in (v1(sha, reference), v2(sha, reference)):
+        with pytest.raises(PermanentError) as failure:
+            desk.processor.work_on(work)
+        assert failure.value.reason is Reason.UNSAFE_REFERENCE
+
+    assert desk.answer(v1(volume.put_receipt(3)))
+    assert not volume.leftovers()
+
+
 def test_a_cache_root_without_its_mark_is_an_outage_and_stays_empty(
     desk: Desk, volume: Volume
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from receipt_contract import cachefiles
-from receipt_contract.errors import OutageError, Reason
+from receipt_contract.errors import OutageError, PermanentError, Reason
 from receipt_worker import cache, cachefile, locks, storage
 from receipt_worker.cache import Kept
 from tests.unit.worker.readings import REFERENCE, RUN_UUID, SHA, make_document
@@ -170,6 +170,47 @@ def test_a_folder_in_the_way_is_an_outage(tmp_path: Path) -> None:
 
     assert failure.value.reason is Reason.CACHE_UNAVAILABLE
     assert not leftovers(tmp_path)
+
+
+def test_a_folder_in_the_way_of_a_receipt_is_the_fault_of_its_reference(
+    tmp_path: Path, kept: Kept
+) -> None:
+    (tmp_path / cachefiles.current(REFERENCE)).mkdir(parents=True)
+
+    with pytest.raises(PermanentError) as failure:
+        cache.save(tmp_path, REFERENCE, kept)
+
+    assert failure.value.reason is Reason.UNSAFE_REFERENCE
+    assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        f"{cache.ARTIFACTS}/{SHA}",
+        f"{cache.MARKERS}/{SHA}/{REQUEST}",
+        f"{locks.FOLDER}/{SHA}.lock",
+        f"{storage.TEMPORARY_FOLDER}/x\ny.png",
+    ],
+)
+def test_no_receipt_is_kept_in_the_place_of_what_is_the_caches_own(
+    tmp_path: Path, kept: Kept, reference: str
+) -> None:
+    with pytest.raises(PermanentError) as failure:
+        cache.save(tmp_path, reference, kept)
+
+    assert failure.value.reason is Reason.UNSAFE_REFERENCE
+    assert not (tmp_path / cachefiles.current(reference)).exists()
+
+
+def test_a_receipt_in_a_folder_named_like_that_of_the_artifacts_is_kept(
+    tmp_path: Path, kept: Kept
+) -> None:
+    reference = f"{cache.ARTIFACTS}/some.png"
+
+    cache.save(tmp_path, reference, kept)
+
+    assert cache.current(tmp_path, reference, source_sha256=SHA) == kept
 
 
 def test_sweeping_removes_old_leftovers_and_no_other_file(tmp_path: Path) -> None:
