@@ -1,7 +1,8 @@
 import pytest
 
+from dev import go
 from dev.errors import DevError
-from dev.kubernetes import choice, go, programs
+from dev.kubernetes import choice, programs
 from dev.kubernetes.choice import Choice
 
 

@@ -1,4 +1,4 @@
-"""Finds a Go that can build the Kubernetes programs, or installs one beside our Python."""
+"""Finds a Go that can build the programs we pin, or installs one beside our Python."""
 
 import os
 import re
@@ -9,7 +9,8 @@ from pathlib import Path
 
 from dev import console, process
 
-# What go.mod beside this file asks for; with Go 1.27 the gRPC pinned there does not compile.
+# What kubernetes/go.mod asks for; with Go 1.27 the gRPC pinned there does not compile. Where a
+# go.mod asks for a later line, this one fetches it.
 LINE = (1, 26)
 
 # A PyPI package that holds the Go toolchain and nothing else.
