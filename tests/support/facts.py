@@ -18,6 +18,15 @@ CLUSTER = "home"
 UID = "uid-1"
 KEY = ObjectKey(Kind.RECEIPT_REPROCESS, "receipts", "some")
 BEGAN = NOON - timedelta(hours=1)
+OBSTACLES = (
+    ConditionReason.BROKER_UNAVAILABLE,
+    ConditionReason.DATABASE_UNAVAILABLE,
+    ConditionReason.SOURCE_UNAVAILABLE,
+    ConditionReason.UNROUTABLE,
+    ConditionReason.QUEUE_FULL,
+    ConditionReason.NO_PROGRESS,
+    ConditionReason.INTERNAL_ERROR,
+)
 
 
 def make_observed(

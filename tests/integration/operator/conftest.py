@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +51,11 @@ def post(broker: Broker, vhost: str) -> Iterator[Post]:
     opened_post = Post(broker, vhost)
     yield opened_post
     opened_post.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Give an empty receipts root."""
+    folder = tmp_path / "receipts"
+    folder.mkdir()
+    return folder

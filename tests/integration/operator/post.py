@@ -84,6 +84,11 @@ class Post:
         return Publisher(self.url, name="operator", window=50, passive=passive, limits=WAITS)
 
 
+async def send_round(desk: Desk, publication: Publication) -> None:
+    """Let a publication send what may be sent now."""
+    await publication.round(await desk.active())
+
+
 def references_of(messages: list[dict[str, Any]]) -> Counter[str]:
     """Count messages by the receipt they speak of."""
     return Counter(message["source_reference"] for message in messages)

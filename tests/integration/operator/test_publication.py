@@ -1,7 +1,6 @@
 """Sending on a real broker: every outcome, and what the register says after it."""
 
 import asyncio
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,14 @@ from receipt_operator.publication import Publication
 from receipt_operator.register import requests
 from receipt_operator.register.rows import Knobs
 from tests.integration.operator import volumes
-from tests.integration.operator.desk import Desk
-from tests.integration.operator.post import LIMITS, Post, ids_by_reference, references_of
+from tests.integration.operator.desk import Desk, eventually
+from tests.integration.operator.post import (
+    LIMITS,
+    Post,
+    ids_by_reference,
+    references_of,
+    send_round,
+)
 from tests.support.facts import KEY, make_observed
 from tests.support.requests import with_field
 from tests.support.results import make_run
@@ -25,44 +30,19 @@ pytestmark = pytest.mark.services
 REBUILD = KEY._replace(kind=Kind.CACHE_REBUILD)
 
 
-def _sha(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Give an empty receipts root."""
-    folder = tmp_path / "receipts"
-    folder.mkdir()
-    return folder
-
-
-def _write(root: Path, *names: str) -> list[str]:
-    volumes.write(root, *names)
-    return list(names)
-
-
-def _numbered(root: Path, count: int) -> list[str]:
-    return _write(root, *(f"{number:03}.png" for number in range(count)))
-
-
-async def _round(desk: Desk, publication: Publication) -> None:
-    await publication.round(await desk.active())
-
-
 async def _until_all_are_published(desk: Desk, publication: Publication, count: int) -> None:
     async with asyncio.timeout(120):
         while (await desk.active())[0].counts.published < count:
-            await _round(desk, publication)
+            await send_round(desk, publication)
 
 
 async def test_a_request_is_sent_with_what_its_workers_need(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    request_id = await desk.accept(*_write(root, "a.png"))
+    request_id = await desk.accept(*volumes.write(root, "a.png"))
     await post.connected()
 
-    await _round(desk, post.publication(desk, root))
+    await send_round(desk, post.publication(desk, root))
 
     item = desk.item(request_id, "a.png")
     [message] = post.take_all()
@@ -70,26 +50,26 @@ async def test_a_request_is_sent_with_what_its_workers_need(
         "version": 2,
         "attempt": 1,
         "source_reference": "a.png",
-        "source_sha256": _sha("a.png"),
+        "source_sha256": volumes.sha_of("a.png"),
         "request_id": request_id,
         "id": message["id"],
         "type": "receipt.reprocess.v2",
     }
     assert (item["state"], item["publications"]) == ("published", 1)
-    assert item["source_sha256"] == _sha("a.png")
+    assert item["source_sha256"] == volumes.sha_of("a.png")
     assert post.board.obstacle(request_id) is None
 
 
 async def test_a_cache_rebuild_sends_only_what_was_read_before(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    known, new = _write(root, "known.png", "new.png")
+    known, new = volumes.write(root, "known.png", "new.png")
     event = make_run(at=known)
-    desk.books.apply(event.model_copy(update={"source_sha256": _sha(known)}))
+    desk.books.apply(event.model_copy(update={"source_sha256": volumes.sha_of(known)}))
     request_id = await desk.accept(known, new, observed=make_observed(key=REBUILD))
     await post.connected()
 
-    await _round(desk, post.publication(desk, root))
+    await send_round(desk, post.publication(desk, root))
 
     [message] = post.take_all()
     assert (message["type"], message["source_reference"]) == ("receipt.cache-rebuild.v3", known)
@@ -99,27 +79,27 @@ async def test_a_cache_rebuild_sends_only_what_was_read_before(
 
 async def test_g7_the_window_is_filled_and_filled_again(desk: Desk, post: Post, root: Path) -> None:
     two_at_a_time = make_observed(with_field(maxInFlight=2))
-    request_id = await desk.accept(*_numbered(root, 5), observed=two_at_a_time)
+    request_id = await desk.accept(*volumes.write_numbered(root, 5), observed=two_at_a_time)
     publication = post.publication(desk, root)
     await post.connected()
 
-    await _round(desk, publication)
-    await _round(desk, publication)
+    await send_round(desk, publication)
+    await send_round(desk, publication)
     full = await desk.counts(request_id)
     desk.set_item(request_id, "000.png", state="done")
-    await _round(desk, publication)
+    await send_round(desk, publication)
 
     assert full.in_flight == 2
     assert references_of(post.take_all()) == {"000.png": 1, "001.png": 1, "002.png": 1}
 
 
 async def test_g7_the_window_of_all_is_shared(desk: Desk, post: Post, root: Path) -> None:
-    names = _numbered(root, 5)
+    names = volumes.write_numbered(root, 5)
     first = await desk.accept(*names)
     second = await desk.accept(*names, observed=make_observed(with_field(runId="two")))
     await post.connected()
 
-    await _round(desk, post.publication(desk, root, replace(LIMITS, global_in_flight=4)))
+    await send_round(desk, post.publication(desk, root, replace(LIMITS, global_in_flight=4)))
 
     assert (await desk.counts(first)).in_flight == 2
     assert (await desk.counts(second)).in_flight == 2
@@ -130,7 +110,7 @@ async def test_what_was_stopped_since_it_was_read_is_not_sent(
     desk: Desk, post: Post, root: Path, stop: str
 ) -> None:
     observed = make_observed(with_field(dryRun=True)) if stop == "dry run" else None
-    request_id = await desk.accept(*_write(root, "a.png"), observed=observed)
+    request_id = await desk.accept(*volumes.write(root, "a.png"), observed=observed)
     active = await desk.active()
     async with desk.database.write() as connection:
         if stop == "suspended":
@@ -148,7 +128,7 @@ async def test_what_was_stopped_since_it_was_read_is_not_sent(
 async def test_what_nothing_routes_is_taken_back_and_shown(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    names = _numbered(root, 3)
+    names = volumes.write_numbered(root, 3)
     request_id = await desk.accept(*names)
     await post.connected()
     post.use_passive_publisher()
@@ -156,11 +136,11 @@ async def test_what_nothing_routes_is_taken_back_and_shown(
     publication = post.publication(desk, root)
     post.unbind()
 
-    await _round(desk, publication)
+    await send_round(desk, publication)
     stopped = post.board.obstacle(request_id)
     taken_back = desk.states(request_id)
     post.bind()
-    await _round(desk, publication)
+    await send_round(desk, publication)
 
     assert stopped is not None
     assert stopped.reason is ConditionReason.UNROUTABLE
@@ -173,7 +153,7 @@ async def test_what_nothing_routes_is_taken_back_and_shown(
 async def test_g1_a_lost_binding_is_declared_again_by_itself(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    names = _numbered(root, 3)
+    names = volumes.write_numbered(root, 3)
     request_id = await desk.accept(*names)
     await post.connected()
     post.unbind()
@@ -187,7 +167,7 @@ async def test_g1_a_lost_binding_is_declared_again_by_itself(
 async def test_a_full_queue_is_shown_and_what_it_refused_is_sent_later(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    names = _numbered(root, 60)
+    names = volumes.write_numbered(root, 60)
     request_id = await desk.accept(*names)
     await post.connected()
     publication = post.publication(desk, root)
@@ -196,7 +176,7 @@ async def test_a_full_queue_is_shown_and_what_it_refused_is_sent_later(
     # A quorum queue learns of its limit a moment late; it has refused something after some rounds.
     async with asyncio.timeout(60):
         while (stopped := post.board.obstacle(request_id)) is None:
-            await _round(desk, publication)
+            await send_round(desk, publication)
             assert not (await desk.counts(request_id)).publishing
     messages = post.take_all()
     refused = await desk.counts(request_id)
@@ -213,19 +193,19 @@ async def test_a_full_queue_is_shown_and_what_it_refused_is_sent_later(
 async def test_g1_a_broker_that_dies_in_mid_batch_loses_nothing(
     desk: Desk, post: Post, root: Path, rabbitmq_server: RabbitMQ
 ) -> None:
-    names = _numbered(root, 400)
+    names = volumes.write_numbered(root, 400)
     request_id = await desk.accept(*names, observed=make_observed(with_field(maxInFlight=400)))
     await post.connected()
     publication = post.publication(desk, root)
 
-    rounds = asyncio.create_task(_round(desk, publication))
-    await asyncio.sleep(0.1)  # somewhere in the batch; wherever it is, nothing may be lost
+    rounds = asyncio.create_task(send_round(desk, publication))
+    await eventually(lambda: post.waiting() > 0)
     await asyncio.to_thread(rabbitmq_server.kill)
     try:
         await rounds
         async with asyncio.timeout(60):
             while (stopped := post.board.obstacle(request_id)) is None:
-                await _round(desk, publication)
+                await send_round(desk, publication)
         in_doubt = await desk.counts(request_id)
     finally:
         await asyncio.to_thread(rabbitmq_server.start)
@@ -244,17 +224,21 @@ async def test_g1_a_broker_that_dies_in_mid_batch_loses_nothing(
 async def test_g1_what_was_in_doubt_is_sent_again_as_it_was(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    _write(root, "other.png")  # the file itself has changed or gone since
+    volumes.write(root, "other.png")  # the file itself has changed or gone since
     request_id = await desk.accept("a.png")
     desk.set_item(
-        request_id, "a.png", state="publishing", source_sha256=_sha("a.png"), published_at="-1 h"
+        request_id,
+        "a.png",
+        state="publishing",
+        source_sha256=volumes.sha_of("a.png"),
+        published_at="-1 h",
     )
     await post.connected()
 
-    await _round(desk, post.publication(desk, root))
+    await send_round(desk, post.publication(desk, root))
 
     [message] = post.take_all()
-    assert message["source_sha256"] == _sha("a.png")
+    assert message["source_sha256"] == volumes.sha_of("a.png")
     assert desk.states(request_id) == {"a.png": "published"}
 
 
@@ -262,7 +246,7 @@ async def test_a_result_that_came_before_the_confirm_stays(
     desk: Desk, post: Post, root: Path
 ) -> None:
     request_id = await desk.accept("a.png")
-    desk.set_item(request_id, "a.png", state="publishing", source_sha256=_sha("a.png"))
+    desk.set_item(request_id, "a.png", state="publishing", source_sha256=volumes.sha_of("a.png"))
     await post.connected()
     publication = post.publication(desk, root)
     active = await desk.active()
@@ -278,13 +262,13 @@ async def test_an_obstacle_ends_with_the_first_round_that_meets_none(
     desk: Desk, post: Post, root: Path
 ) -> None:
     full = make_observed(with_field(maxInFlight=1))
-    request_id = await desk.accept(*_numbered(root, 2), observed=full)
+    request_id = await desk.accept(*volumes.write_numbered(root, 2), observed=full)
     publication = post.publication(desk, root)
     await post.connected()
-    await _round(desk, publication)
+    await send_round(desk, publication)
     post.board.block(request_id, ConditionReason.BROKER_UNAVAILABLE)
 
-    await _round(desk, publication)
+    await send_round(desk, publication)
 
     assert post.board.obstacle(request_id) is None
 
@@ -292,14 +276,14 @@ async def test_an_obstacle_ends_with_the_first_round_that_meets_none(
 async def test_g6_a_missing_file_fails_alone_after_its_grace(
     desk: Desk, post: Post, root: Path
 ) -> None:
-    request_id = await desk.accept(*_write(root, "there.png"), "missing.png")
+    request_id = await desk.accept(*volumes.write(root, "there.png"), "missing.png")
     await post.connected()
     patient = post.publication(desk, root, replace(LIMITS, missing_grace_seconds=3600))
 
-    await _round(desk, patient)
+    await send_round(desk, patient)
     within = desk.states(request_id)
     impatient = post.publication(desk, root)
-    await _round(desk, impatient)
+    await send_round(desk, impatient)
 
     assert within == {"there.png": "published", "missing.png": "planned"}
     assert desk.item(request_id, "missing.png")["reason"] == "source_missing"
@@ -309,13 +293,13 @@ async def test_g6_a_missing_file_fails_alone_after_its_grace(
 async def test_g6_a_link_out_of_the_root_fails_alone(
     desk: Desk, post: Post, root: Path, tmp_path: Path
 ) -> None:
-    _write(root, "there.png")
+    volumes.write(root, "there.png")
     (tmp_path / "secret.png").write_bytes(b"secret")
     (root / "link.png").symlink_to(tmp_path / "secret.png")
     request_id = await desk.accept("link.png", "there.png")
     await post.connected()
 
-    await _round(desk, post.publication(desk, root))
+    await send_round(desk, post.publication(desk, root))
 
     assert desk.item(request_id, "link.png")["reason"] == "unsafe_reference"
     assert desk.item(request_id, "there.png")["state"] == "published"
@@ -325,83 +309,20 @@ async def test_g6_a_link_out_of_the_root_fails_alone(
 async def test_g1_a_root_that_is_away_ends_nothing_and_is_waited_for(
     desk: Desk, post: Post, root: Path, *, empty: bool
 ) -> None:
-    names = _numbered(root, 3)
+    names = volumes.write_numbered(root, 3)
     request_id = await desk.accept(*names)
     publication = post.publication(desk, root)
     await post.connected()
     away = volumes.take_away(root, empty=empty)
 
-    await _round(desk, publication)
+    await send_round(desk, publication)
     stopped = post.board.obstacle(request_id)
     meanwhile = desk.states(request_id)
     volumes.bring_back(root, away)
-    await _round(desk, publication)
+    await send_round(desk, publication)
 
     assert stopped is not None
     assert stopped.reason is ConditionReason.SOURCE_UNAVAILABLE
     assert set(meanwhile.values()) == {"planned"}
     assert post.board.obstacle(request_id) is None
     assert references_of(post.take_all()) == dict.fromkeys(names, 1)
-
-
-async def test_g1_lost_work_is_sent_again_under_its_id(desk: Desk, post: Post, root: Path) -> None:
-    names = _write(root, "lost.png", "answered.png")
-    request_id = await desk.accept(*names)
-    await post.connected()
-    await _round(desk, post.publication(desk, root))
-    first = ids_by_reference(post.take_all())
-    desk.set_item(request_id, "lost.png", published_at="-3 h")
-    desk.set_item(
-        request_id, "answered.png", published_at="-1 h", state="done", ended_by="collector"
-    )
-
-    await _round(desk, post.publication(desk, root))
-
-    again = post.take_all()
-    assert ids_by_reference(again) == {"lost.png": first["lost.png"]}
-    assert len(again) == 1
-    assert desk.item(request_id, "lost.png")["publications"] == 2
-
-
-async def test_g1_without_evidence_one_is_probed_and_its_answer_is_evidence(
-    desk: Desk, post: Post, root: Path
-) -> None:
-    names = _numbered(root, 3)
-    request_id = await desk.accept(*names)
-    await post.connected()
-    await _round(desk, post.publication(desk, root))
-    post.take_all()  # all three are lost
-    for name in names:
-        desk.set_item(request_id, name, published_at="-2 h")
-
-    await _round(desk, post.publication(desk, root))
-    [probe] = post.take_all()
-    publications = desk.item(request_id, probe["source_reference"])["publications"]
-    desk.set_item(request_id, probe["source_reference"], state="done", ended_by="collector")
-    await _round(desk, post.publication(desk, root))
-
-    assert publications == 1
-    others = set(names) - {probe["source_reference"]}
-    assert references_of(post.take_all()) == dict.fromkeys(others, 1)
-
-
-async def test_lost_three_times_a_receipt_fails(desk: Desk, post: Post, root: Path) -> None:
-    request_id = await desk.accept(*_write(root, "lost.png", "answered.png"))
-    desk.set_item(
-        request_id,
-        "lost.png",
-        state="published",
-        source_sha256=_sha("lost.png"),
-        published_at="-3 h",
-        publications=3,
-    )
-    desk.set_item(
-        request_id, "answered.png", published_at="-1 h", state="done", ended_by="collector"
-    )
-    await post.connected()
-
-    await _round(desk, post.publication(desk, root))
-
-    item = desk.item(request_id, "lost.png")
-    assert (item["state"], item["reason"], item["ended_by"]) == ("failed", "no_result", "operator")
-    assert post.take_all() == []

@@ -18,6 +18,7 @@ from receipt_operator.facts import Facts, Obstacle
 from receipt_operator.register.rows import Counts, Ending, Knobs, Request
 from receipt_operator.status import status_of
 from tests.support.facts import (
+    OBSTACLES,
     make_facts,
     make_finished,
     make_observed,
@@ -26,15 +27,6 @@ from tests.support.facts import (
 )
 from tests.support.requests import NOON
 
-OBSTACLES = (
-    ConditionReason.BROKER_UNAVAILABLE,
-    ConditionReason.DATABASE_UNAVAILABLE,
-    ConditionReason.SOURCE_UNAVAILABLE,
-    ConditionReason.UNROUTABLE,
-    ConditionReason.QUEUE_FULL,
-    ConditionReason.NO_PROGRESS,
-    ConditionReason.INTERNAL_ERROR,
-)
 SUSPENDED = Knobs(suspend=True)
 SENT: dict[str, Any] = {"started_at": NOON}
 

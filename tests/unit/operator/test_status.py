@@ -25,6 +25,7 @@ from receipt_operator.register.rows import Counts, Ending, Knobs, Request
 from receipt_operator.status import eta_text, status_of, unreadable_status
 from tests.support.facts import (
     BEGAN,
+    OBSTACLES,
     make_facts,
     make_finished,
     make_observed,
@@ -34,15 +35,6 @@ from tests.support.facts import (
 from tests.support.requests import ACCEPTED, NOON, with_field
 
 MANY = 100_000_000
-OBSTACLES = (
-    ConditionReason.BROKER_UNAVAILABLE,
-    ConditionReason.DATABASE_UNAVAILABLE,
-    ConditionReason.SOURCE_UNAVAILABLE,
-    ConditionReason.UNROUTABLE,
-    ConditionReason.QUEUE_FULL,
-    ConditionReason.NO_PROGRESS,
-    ConditionReason.INTERNAL_ERROR,
-)
 SPECS = [RequestSpec.model_validate(case.spec) for case in ACCEPTED]
 
 _numbers = st.integers(0, MANY)
