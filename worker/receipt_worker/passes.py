@@ -108,7 +108,7 @@ class Passes:
         prepared = imaging.prepare(sheet.picture, step.variant, letter_height=letter_height)
         words = prepared.placed(self.engine.words(prepared.image, psm=step.psm))
         seconds = time.monotonic() - started
-        found = card.redacted(lines.rows(words, page=sheet.number), self.vocabulary)
+        found = card.redacted(lines.cleaned(lines.rows(words, page=sheet.number)), self.vocabulary)
         record = _record(
             found,
             sheet,

@@ -71,7 +71,12 @@ def _sheets(document: Document, words_of: Vocabulary) -> Iterator[Sheet]:
         if layer.is_usable(given):
             width = max(line.box.right for line in given)
             yield Sheet(
-                number, card.redacted(given, words_of), None, None, width, layer_refused=False
+                number,
+                card.redacted(lines.cleaned(given), words_of),
+                None,
+                None,
+                width,
+                layer_refused=False,
             )
             continue
         image, dpi = page.image()

@@ -1,6 +1,8 @@
 """Rows of words, text layers, and signs of more than one receipt."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from receipt_worker import layer, multiple
 from receipt_worker.extraction import lines
@@ -47,6 +49,17 @@ def test_a_slightly_turned_row_stays_together() -> None:
     words = [word(str(number), 60 * number, 100 + 3 * number) for number in range(8)]
 
     assert len(lines.rows(words, page=1)) == 1
+
+
+@given(st.lists(st.text(max_size=8), max_size=8))
+def test_what_nobody_can_see_is_dropped_with_the_words_it_leaves_empty(texts: list[str]) -> None:
+    words = [word(text, 100 * number, 0) for number, text in enumerate(texts)]
+
+    found = lines.cleaned(lines.rows(words, page=1))
+
+    left = [word.text for line in found for word in line.words]
+    assert all(text and text.isprintable() for text in left)
+    assert "".join(left) == "".join(mark for text in texts for mark in text if mark.isprintable())
 
 
 def test_the_confidence_of_a_part_is_that_of_its_worst_word() -> None:

@@ -5,7 +5,7 @@ into different blocks. Boxes are pixels of the page image (points for a PDF's te
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
@@ -98,6 +98,20 @@ def rows(words: Sequence[Word], *, page: int) -> tuple[Line, ...]:
         Line(page, number, tuple(sorted(group, key=lambda word: word.box.x)))
         for number, group in enumerate(groups, start=1)
     )
+
+
+def cleaned(found: Sequence[Line]) -> tuple[Line, ...]:
+    """Drop what nobody can see and a database may refuse: control marks, halves of characters."""
+    lines = [
+        (line, tuple(word for word in map(_printable, line.words) if word.text)) for line in found
+    ]
+    return tuple(replace(line, words=words) for line, words in lines if words)
+
+
+def _printable(word: Word) -> Word:
+    if word.text.isprintable():
+        return word
+    return word._replace(text="".join(mark for mark in word.text if mark.isprintable()))
 
 
 def _same_row(group: Sequence[Word], word: Word) -> bool:
