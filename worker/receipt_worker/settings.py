@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from receipt_contract.identity import MAX_SOURCE_BYTES
 from receipt_runtime.settings import RuntimeSettings
 
 MIB = 1024 * 1024
@@ -16,7 +17,7 @@ class ReadingLimits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_bytes: int = 20 * MIB  # photos of phones end below; more is no receipt
+    max_bytes: int = MAX_SOURCE_BYTES
     max_pages: int = 10  # longer documents are no receipts, and each page costs seconds
     max_pixels: int = 40_000_000  # decoded grey, about 40 MB a page
     max_side_pixels: int = 10_000  # engines refuse 32,767, and a till roll ends long before

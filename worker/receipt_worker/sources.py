@@ -7,10 +7,8 @@ TOO_LARGE; OutageError(SOURCE_UNAVAILABLE) when the root or the volume is to bla
 import hashlib
 import os
 from pathlib import Path
-from typing import BinaryIO
 
 from receipt_contract.errors import PermanentError, Reason
-from receipt_contract.identity import source_sha256
 from receipt_runtime import files
 
 
@@ -20,7 +18,7 @@ def read(root: Path, reference: str, *, sha256: str, max_bytes: int) -> bytes:
         size = os.fstat(stream.fileno()).st_size
         data = stream.read(max_bytes + 1) if size <= max_bytes else b""
         if size > max_bytes or len(data) > max_bytes:
-            _refuse_large(stream, sha256)
+            raise PermanentError(Reason.TOO_LARGE)
     if hashlib.sha256(data).hexdigest() != sha256:
         raise PermanentError(Reason.SOURCE_CHANGED)
     return data
@@ -30,10 +28,3 @@ def check_unchanged(root: Path, reference: str, *, sha256: str) -> None:
     """Return when the file still has these bytes."""
     if files.hash_source(root, reference) != sha256:
         raise PermanentError(Reason.SOURCE_CHANGED)
-
-
-def _refuse_large(stream: BinaryIO, sha256: str) -> None:
-    """Say the truer of two things: other bytes than asked for, or too many of them."""
-    stream.seek(0)
-    changed = source_sha256(stream) != sha256
-    raise PermanentError(Reason.SOURCE_CHANGED if changed else Reason.TOO_LARGE)

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from receipt_worker.extraction.totals import Evidence, TotalFound
+from receipt_worker.extraction.totals import MOST_SOURCES, Evidence, TotalFound
 from tests.unit.worker.printed import find
 
 
@@ -120,6 +120,16 @@ def test_a_tax_table_that_adds_up_to_something_else_contradicts_the_total() -> N
     totals = find("SUMME EUR 19,16", "A 7% 8,40 0,59 8,99", "B 19% 8,80 1,67 10,47").totals
 
     assert totals.contradicted
+
+
+def test_a_long_document_full_of_sums_takes_no_time() -> None:
+    texts = [
+        f"{label} {number}.{number % 100:02}"
+        for number in range(1, 400)
+        for label in ("TOTAL", "SUBTOTAL", "TAX", "TIP", "DISCOUNT", "ROUNDING", "CASH", "CHANGE")
+    ]
+
+    assert len(find(*texts).totals.candidates) <= MOST_SOURCES
 
 
 def test_no_total_is_made_up_where_none_is_printed() -> None:

@@ -1,6 +1,6 @@
 """Amounts with the word that says what they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -8,6 +8,8 @@ from receipt_worker.extraction import money
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.money import Amount
 from receipt_worker.extraction.vocabulary import Role, Vocabulary, plain, role_of
+
+MOST_SIZES = 6  # under one role; a receipt has two or three
 
 _FEW_LETTERS = 4  # an amount's own line may carry a currency sign and a tax letter, not a text
 
@@ -61,8 +63,13 @@ def labelled(rows: Sequence[Row]) -> tuple[Labelled, ...]:
 
 
 def values(found: Sequence[Labelled], role: Role) -> tuple[Decimal, ...]:
-    """Distinct sizes under a role, in the order of print; the sign is the role's business."""
-    return tuple(dict.fromkeys(abs(item.value) for item in found if item.role is role))
+    """Distinct sizes under a role; the sign is the role's business."""
+    return sizes(item for item in found if item.role is role)
+
+
+def sizes(found: Iterable[Labelled]) -> tuple[Decimal, ...]:
+    """Distinct sizes in the order of print, the last ones of many: sums are tried of all."""
+    return tuple(dict.fromkeys(abs(item.value) for item in found))[-MOST_SIZES:]
 
 
 def _amount_row_after(rows: Sequence[Row], row: Row) -> Row | None:

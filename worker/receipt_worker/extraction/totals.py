@@ -18,6 +18,7 @@ from receipt_worker.extraction.vocabulary import Role, Vocabulary, has_word
 
 CASH_ROUNDING = Decimal("0.05")  # largest step of coins: paid totals are rounded to it
 ROUNDED_WEIGHT = 150  # more than one identity: those of the unrounded total hold as well
+MOST_SOURCES = 40  # a receipt has ten; a long document must not take for ever
 LEAST_ITEMS = 2  # one item is the total printed again
 _NOTHING = Decimal(0)
 
@@ -70,14 +71,23 @@ class Totals:
         return self.candidates[0] if self.candidates else None
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """One reading, as far as totals look at it."""
+
+    rows: Sequence[Row]
+    found: Sequence[Labelled]
+    items: Sequence[Item]
+    table: Sequence[TaxRow]
+    vocabulary: Vocabulary
+
+
 def totals(rows: Sequence[Row], items: Sequence[Item], vocabulary: Vocabulary) -> Totals:
     """Weigh every candidate of one reading."""
     found = labels.labelled(rows)
     table = taxes.tax_rows(rows)
-    judged = (
-        _judged(source, rows=rows, found=found, items=items, table=table, vocabulary=vocabulary)
-        for source in _sources(found)
-    )
+    seen = _Seen(rows, found, items, table, vocabulary)
+    judged = (_judged(source, seen) for source in _sources(found))
     best_first = sorted(judged, key=lambda total: -total.weight)
     unique = {total.value: total for total in reversed(best_first)}
     candidates = tuple(sorted(unique.values(), key=lambda total: -total.weight))
@@ -92,19 +102,14 @@ def totals(rows: Sequence[Row], items: Sequence[Item], vocabulary: Vocabulary) -
     )
 
 
-def _sources(found: Sequence[Labelled]) -> Iterator[Labelled]:
-    yield from (item for item in found if item.role in {Role.TOTAL, Role.PAID, Role.SUBTOTAL})
+def _sources(found: Sequence[Labelled]) -> tuple[Labelled, ...]:
+    """Return the amounts that may be the total; of a long document the last ones."""
+    roles = {Role.TOTAL, Role.PAID, Role.SUBTOTAL}
+    return tuple(item for item in found if item.role in roles)[-MOST_SOURCES:]
 
 
-def _judged(  # noqa: PLR0913 - the whole reading is looked at
-    source: Labelled,
-    *,
-    rows: Sequence[Row],
-    found: Sequence[Labelled],
-    items: Sequence[Item],
-    table: Sequence[TaxRow],
-    vocabulary: Vocabulary,
-) -> TotalFound:
+def _judged(source: Labelled, seen: _Seen) -> TotalFound:
+    rows, found, items = seen.rows, seen.found, seen.items
     value = abs(source.value)
     evidence = {
         Evidence.PAID_MINUS_CHANGE: value in set(_paid_minus_change(found)),
@@ -112,11 +117,11 @@ def _judged(  # noqa: PLR0913 - the whole reading is looked at
         Evidence.ITEMS_SUM: (
             len(items) >= LEAST_ITEMS and sum(item.total for item in items) == source.value
         ),
-        Evidence.TAX_TABLE: bool(taxes.matching(table, value)),
+        Evidence.TAX_TABLE: bool(taxes.matching(seen.table, value)),
         Evidence.TAX_SHARE: (
             _times_printed(value, rows) > 1 and taxes.is_share_printed(rows, value)
         ),
-        Evidence.CARD_SLIP: _on_card_slip(value, found, vocabulary),
+        Evidence.CARD_SLIP: _on_card_slip(value, found, seen.vocabulary),
         Evidence.PRINTED_TWICE: _times_printed(value, rows) > 1,
     }
     held = frozenset(item for item, holds in evidence.items() if holds)
@@ -143,12 +148,12 @@ def _paid_minus_change(found: Sequence[Labelled]) -> Iterator[Decimal]:
 
 def _is_sum_of_parts(source: Labelled, found: Sequence[Labelled]) -> bool:
     """Say whether base + tax + tip + rounding - discount gives it, with a part that counts."""
-    bases = {
-        abs(item.value)
+    bases = labels.sizes(
+        item
         for item in found
         if item.role is Role.SUBTOTAL
         or (item.role is Role.TOTAL and item.position < source.position)
-    }
+    )
     adding = (_NOTHING, *labels.values(found, Role.TAX))
     tips = (_NOTHING, *labels.values(found, Role.TIP))
     discounts = (_NOTHING, *labels.values(found, Role.DISCOUNT))
@@ -166,7 +171,7 @@ def _is_rounded(source: Labelled, found: Sequence[Labelled]) -> bool:
     """Say whether this is another total after the rounding to coins, which is what was paid."""
     value = abs(source.value)
     coins = {coin for coin in labels.values(found, Role.ROUNDING) if 0 < coin < CASH_ROUNDING}
-    bases = {abs(item.value) for item in found if item.role in {Role.TOTAL, Role.SUBTOTAL}}
+    bases = labels.sizes(item for item in found if item.role in {Role.TOTAL, Role.SUBTOTAL})
     return value % CASH_ROUNDING == 0 and any(abs(value - base) in coins for base in bases)
 
 
