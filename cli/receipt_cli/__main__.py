@@ -23,10 +23,9 @@ def main() -> None:
 def _sentence(error: Exception) -> str:
     """Say what our own failures say; of others only the class is safe to show."""
     from receipt_contract.errors import ReceiptError  # noqa: PLC0415 - `--help` needs no contract
-    from receipt_operator.register.reading import NotSetUpError  # noqa: PLC0415 - as above
     from receipt_runtime.settings import SettingsError  # noqa: PLC0415 - as above
 
-    if isinstance(error, ReceiptError | NotSetUpError | SettingsError):
+    if isinstance(error, ReceiptError | SettingsError):
         return str(error)
     return f"An error inside the program: {type(error).__name__}."
 

@@ -16,7 +16,7 @@ from receipt_contract.work import ProcessWork, ReprocessWork
 from receipt_operator import backlog, caches, discovery
 from receipt_operator.backlog import Decision, Standing
 from receipt_operator.register.backlog import standings
-from receipt_operator.register.reading import NotSetUpError, Reader, reader
+from receipt_operator.register.reading import Reader, reader
 from receipt_runtime import files
 
 BATCH = 200  # receipts a query
@@ -69,7 +69,7 @@ def run(places: Places) -> ExitCode:
     with sending(places.rabbitmq_url) as sender:
         try:
             _publish(places, tally, sender)
-        except (ReceiptError, NotSetUpError, CommandError) as error:
+        except (ReceiptError, CommandError) as error:
             failure = error
     emit(tally.report(published=sender.confirmed))
     _explain(tally)

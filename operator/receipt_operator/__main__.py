@@ -51,6 +51,7 @@ def main() -> None:
 
 async def _run(settings: OperatorSettings) -> None:
     pulse = Pulse()
+    queue = WorkQueue()
     async with AsyncExitStack() as stack:
         publisher = Publisher(
             settings.rabbitmq_url.get_secret_value(),
@@ -60,7 +61,7 @@ async def _run(settings: OperatorSettings) -> None:
         )
         server = HealthServer(
             settings.health_port,
-            live=lambda: health.live(pulse),
+            live=lambda: health.live(pulse, waiting=len(queue)),
             ready=lambda: health.ready(pulse, publisher),
         )
         server.start()
@@ -71,12 +72,16 @@ async def _run(settings: OperatorSettings) -> None:
         await database.open()
         stack.push_async_callback(database.close)
         cluster = await stack.enter_async_context(connect())
-        await _operate(settings, pulse, publisher, database, cluster)
+        await _operate(
+            settings, pulse, queue=queue, publisher=publisher, database=database, cluster=cluster
+        )
 
 
-async def _operate(
+async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     settings: OperatorSettings,
     pulse: Pulse,
+    *,
+    queue: WorkQueue,
     publisher: Publisher,
     database: Database,
     cluster: Cluster,
@@ -87,7 +92,8 @@ async def _operate(
     beating = asyncio.create_task(_beat(pulse))
     fence = await _take_lease(settings, database, holder)
     database.hold(fence)
-    objects, queue, board = Objects(), WorkQueue(), Board()
+    pulse.leads = True
+    objects, board = Objects(), Board()
     planner = Planner(
         database, board, receipts_root=settings.receipts_root, cache_root=settings.cache_root
     )

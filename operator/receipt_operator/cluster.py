@@ -93,7 +93,10 @@ class Cluster:
         key = observed.key
         now = datetime.now(UTC)
         body: Any = {
-            "metadata": {"generateName": f"{key.name[:200]}.", "namespace": key.namespace},
+            "metadata": {
+                "generateName": f"{key.name[:200].rstrip('-.')}.",
+                "namespace": key.namespace,
+            },
             "involvedObject": {
                 "apiVersion": API_VERSION,
                 "kind": key.kind.value,

@@ -7,6 +7,8 @@ Every loop can be cut off anywhere: what is true stands in the register, and the
 goes on from there.
 """
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -32,6 +34,8 @@ BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
 PUBLISH_SECONDS = 1.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
+# A database that restarts is back within this; nobody has to hear of it.
+DATABASE_SILENCE_SECONDS = 5.0
 
 
 class Controller:
@@ -60,6 +64,9 @@ class Controller:
         self._planner = planner
         self._publication = publication
         self._mirror = mirror
+        self._listed = False
+        self._caught_up = asyncio.Event()  # every object of the first list was reconciled
+        self._database_seen_at = time.monotonic()
 
     def saw(self, kind: Kind, event: Mapping[str, Any]) -> None:
         """Take in one event of the watch."""
@@ -88,6 +95,8 @@ class Controller:
         active, _ = await self._active()
         self._queue.add(seen)
         self._queue.add(request.key for request in active)
+        self._listed = True
+        self._note_caught_up()
 
     async def reconcile_some(self) -> None:
         """Take a batch of keys and bring the register in line with their objects."""
@@ -104,6 +113,11 @@ class Controller:
             raise
         for key in set(keys) - not_shown:
             self._queue.succeeded(key)
+        self._note_caught_up()
+
+    def _note_caught_up(self) -> None:
+        if self._listed and not len(self._queue):
+            self._caught_up.set()
 
     async def mirror_once(self) -> None:
         """Look at every active request: end what is due, show what has changed."""
@@ -117,8 +131,10 @@ class Controller:
                 settle_grace_seconds=self._settings.settle_grace_seconds,
             )
         except OutageError:
-            await self._mirror.refresh_without_database(datetime.now(UTC))
+            if time.monotonic() - self._database_seen_at > DATABASE_SILENCE_SECONDS:
+                await self._mirror.refresh_without_database(datetime.now(UTC))
             raise
+        self._database_seen_at = time.monotonic()
         metrics.ACTIVE.set(len(active))
         metrics.WAITING.set(sum(request.counts.planned for request in active))
         metrics.IN_FLIGHT.set(sum(request.counts.in_flight for request in active))
@@ -129,7 +145,8 @@ class Controller:
             self._board.publish.set()
 
     async def publish_once(self) -> None:
-        """Send what may be sent."""
+        """Send what may be sent, once it is known what is still asked for."""
+        await self._caught_up.wait()
         publishable = await outgoing.publishable(
             self._database,
             cluster=self._settings.cluster,

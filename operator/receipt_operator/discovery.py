@@ -50,15 +50,22 @@ class Walk(Iterator[str]):
 
     def _walk_whole(self) -> Iterator[str]:
         files.check_root(self._root)
-        yield from self._walk("")
+        yield from self._walk()
         files.check_root(self._root)  # a volume that went away in between ended the walk early
 
-    def _walk(self, folder: str) -> Iterator[str]:
-        for name in self._names(folder):
+    def _walk(self) -> Iterator[str]:
+        """Go down without recursion: a tree may be deeper than Python's stack."""
+        open_folders = [("", iter(self._names("")))]
+        while open_folders:
+            folder, names = open_folders[-1]
+            name = next(names, None)
+            if name is None:
+                open_folders.pop()
+                continue
             reference = folder + name
             if name.endswith("/"):
                 if self._may_hold_wanted(reference):
-                    yield from self._walk(reference)
+                    open_folders.append((reference, iter(self._names(reference))))
             elif reference > self._after and reference.startswith(self._prefix):
                 yield reference
 

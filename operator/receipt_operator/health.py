@@ -1,7 +1,7 @@
 """What `/livez` and `/readyz` say about the operator.
 
-Alive means that a restart would not help: the loops turn and the watch speaks. Ready means that
-work flows: database and broker answer.
+Alive means that a restart would not help: the loops turn and complete lists come. Ready means that
+work flows: the lease is held, database and broker answer.
 """
 
 import time
@@ -21,6 +21,7 @@ class Pulse:
         """Count from now, so that a start has its time."""
         self._began = time.monotonic()
         self._beats: dict[str, float] = {}
+        self.leads = False  # whether this operator holds the lease
 
     def beat(self, loop: str) -> None:
         """Note that a loop got through."""
@@ -31,21 +32,25 @@ class Pulse:
         return time.monotonic() - self._beats.get(loop, self._began)
 
 
-def live(pulse: Pulse) -> Sequence[str]:
-    """Say what a restart might mend."""
+def live(pulse: Pulse, *, waiting: int) -> Sequence[str]:
+    """Say what a restart might mend; `waiting` objects are queued."""
     problems = []
     if pulse.age("event loop") > STALE_SECONDS:
         problems.append("The event loop has not turned for a minute.")
-    if pulse.age("sweep") > SILENT_SECONDS:
+    if pulse.leads and pulse.age("sweep") > SILENT_SECONDS:
         problems.append("No complete list of the objects for fifteen minutes.")
+    if pulse.leads and waiting and pulse.age("reconcile") > SILENT_SECONDS:
+        problems.append("Objects wait, and none was reconciled for fifteen minutes.")
     return problems
 
 
 def ready(pulse: Pulse, publisher: Publisher) -> Sequence[str]:
     """Say what keeps work from flowing."""
     problems = []
-    if pulse.age("mirror") > STALE_SECONDS:
-        problems.append("The database does not answer.")
+    if not pulse.leads:
+        problems.append("Another operator holds the lease, or the database does not answer.")
+    elif pulse.age("mirror") > STALE_SECONDS:
+        problems.append("No look at the database got through for a minute.")
     if publisher.problem is not None:
         problems.append(publisher.problem)
     return problems

@@ -32,6 +32,24 @@ SETTINGS = """
 """
 
 
+# Our tables are not there, are another version's, or are not for this user.
+NOT_SET_UP = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.InvalidSchemaName,
+    psycopg.errors.InsufficientPrivilege,
+)
+
+
+class NotSetUpError(OutageError):
+    """The database answers, but our tables are not there, or not for this user."""
+
+    def __init__(self) -> None:
+        """Say what to do."""
+        super().__init__(Reason.DATABASE_UNAVAILABLE)
+        self.args = ("The database is not set up for this user: run `ledger database setup`.",)
+
+
 @dataclass(frozen=True)
 class Fence:
     """The lease a write is made under: who holds which namespaces since which epoch."""

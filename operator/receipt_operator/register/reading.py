@@ -12,26 +12,11 @@ from psycopg import Connection
 from psycopg.rows import DictRow, dict_row
 
 from receipt_contract.errors import OutageError, Reason
+from receipt_operator.register.database import NOT_SET_UP, NotSetUpError
 
 CONNECT_SECONDS = 5
 
 Reader = Connection[DictRow]
-
-# Our tables are not there, are another version's, or are not for this user.
-_NOT_SET_UP = (
-    psycopg.errors.UndefinedTable,
-    psycopg.errors.UndefinedColumn,
-    psycopg.errors.InvalidSchemaName,
-    psycopg.errors.InsufficientPrivilege,
-)
-
-
-class NotSetUpError(Exception):
-    """The database answers, but our tables are not there, or not for this user."""
-
-    def __init__(self) -> None:
-        """Say what to do."""
-        super().__init__("The database is not set up for this user: run `ledger database setup`.")
 
 
 @contextmanager
@@ -50,7 +35,7 @@ def reader(dsn: str) -> Iterator[Reader]:
             prepare_threshold=None,  # transaction poolers keep no prepared statement
         ) as connection:
             yield connection
-    except _NOT_SET_UP as error:
+    except NOT_SET_UP as error:
         raise NotSetUpError from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise OutageError(Reason.DATABASE_UNAVAILABLE) from error
