@@ -48,12 +48,16 @@ def _take_turns(
     turn: Sequence[str], wants: dict[str, int], granted: dict[str, int], left: int
 ) -> int:
     """Give the requests of one priority equal shares while slots are left; return what is left."""
-    hungry = [request_id for request_id in turn if granted[request_id] < wants[request_id]]
-    while left > 0 and hungry:
-        share = max(left // len(hungry), 1)
-        for request_id in hungry:
+    while left > 0:
+        hungry = [request_id for request_id in turn if granted[request_id] < wants[request_id]]
+        if not hungry:
+            break
+        lowest = min(granted[request_id] for request_id in hungry)
+        behind = [request_id for request_id in hungry if granted[request_id] == lowest]
+        # Those behind catch up by one; where none is behind, all rise together.
+        share = 1 if len(behind) < len(hungry) else max(left // len(hungry), 1)
+        for request_id in behind:
             more = min(share, wants[request_id] - granted[request_id], left)
             granted[request_id] += more
             left -= more
-        hungry = [request_id for request_id in hungry if granted[request_id] < wants[request_id]]
     return left
