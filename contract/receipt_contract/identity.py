@@ -16,6 +16,7 @@ from receipt_contract.errors import PermanentError, Reason
 REQUEST_NAMESPACE = uuid.UUID("6f0f5b0e-6d53-5d0b-9a55-3c1d0a5d2b71")
 
 HASH_CHUNK_BYTES = 1024 * 1024
+MAX_SOURCE_BYTES = 20 * 1024 * 1024  # photos of phones end below; more is no receipt
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -47,9 +48,16 @@ CanonicalUuid = Annotated[str, StringConstraints(strict=True), AfterValidator(ch
 
 
 def source_sha256(stream: BinaryIO) -> str:
-    """Hash a receipt's bytes in chunks; the identity of the source."""
-    digest = hashlib.sha256()
+    """Hash a receipt's bytes in chunks; the identity of the source.
+
+    Raises PermanentError(TOO_LARGE) beyond MAX_SOURCE_BYTES: a file of terabytes, or one that grows
+    as fast as it is read, would hold up every receipt behind it.
+    """
+    digest, size = hashlib.sha256(), 0
     while chunk := stream.read(HASH_CHUNK_BYTES):
+        size += len(chunk)
+        if size > MAX_SOURCE_BYTES:
+            raise PermanentError(Reason.TOO_LARGE)
         digest.update(chunk)
     return digest.hexdigest()
 

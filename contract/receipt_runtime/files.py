@@ -96,7 +96,7 @@ def opened(root: Path, reference: str) -> Iterator[BinaryIO]:
 
 
 def hash_source(root: Path, reference: str) -> str:
-    """Return the content hash of a source. Raises as `resolve`."""
+    """Return the content hash of a source. Raises as `resolve`, and PermanentError(TOO_LARGE)."""
     with opened(root, reference) as stream:
         return source_sha256(stream)
 

@@ -60,6 +60,21 @@ def test_a_source_is_the_hash_of_its_bytes() -> None:
     )
 
 
+class _WithoutEnd(io.RawIOBase):
+    """A file that grows as fast as it is read."""
+
+    def read(self, size: int = -1) -> bytes:
+        return bytes(size)
+
+
+def test_g7_what_has_no_end_is_no_receipt_and_is_not_read_to_it() -> None:
+    with pytest.raises(PermanentError) as refusal:
+        identity.source_sha256(_WithoutEnd())  # type: ignore[arg-type]  # as much as is used
+
+    assert refusal.value.reason is Reason.TOO_LARGE
+    assert identity.source_sha256(io.BytesIO(bytes(identity.MAX_SOURCE_BYTES)))
+
+
 def test_g3_a_request_id_is_the_same_for_ever() -> None:
     assert identity.request_id(NAMED, wish_hash=A_SHA256) == "b2a5d9c2-b5cd-5d99-bd5f-831e71717283"
     assert (

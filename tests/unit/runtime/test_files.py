@@ -46,6 +46,16 @@ def test_the_hash_is_that_of_the_bytes(root: Path) -> None:
     assert files.hash_source(root, "one.pdf") == sha256(b"one").hexdigest()
 
 
+def test_g7_a_giant_is_refused_without_reading_it_whole(root: Path) -> None:
+    with (root / "giant.pdf").open("wb") as giant:
+        giant.truncate(2**40)  # no disk holds it: a hole takes no room
+
+    with pytest.raises(PermanentError) as refusal:
+        files.hash_source(root, "giant.pdf")
+
+    assert refusal.value.reason is Reason.TOO_LARGE
+
+
 def test_a_link_inside_the_root_is_followed(root: Path) -> None:
     (root / "again.pdf").symlink_to("one.pdf")
 
