@@ -1,6 +1,7 @@
 """Discovery: the order of a walk, what it leaves out, globs, and files still being written."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,23 @@ def test_hidden_unfinished_and_other_files_are_passed_over(tmp_path: Path) -> No
     _fill(tmp_path, "a.pdf", ".b.pdf", ".folder/c.pdf", "d.pdf.part", "e.pdf.tmp", "f.txt", "pdf")
 
     assert list(discovery.walk(tmp_path)) == ["a.pdf"]
+
+
+def test_g6_a_tree_deeper_than_any_stack_hides_nothing_behind_it(tmp_path: Path) -> None:
+    _fill(tmp_path, "a.pdf", "e.pdf")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(3000):  # deeper than a path may be long, so it is made from within
+        os.mkdir("d", dir_fd=folder)
+        parent, folder = folder, os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(parent)
+    os.close(folder)
+
+    try:
+        walk = discovery.walk(tmp_path)
+        assert list(walk) == ["a.pdf", "e.pdf"]
+        assert walk.skipped == {Skip.UNREADABLE_FOLDER: 1}
+    finally:
+        subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True)  # pytest's own recurses
 
 
 def test_a_prefix_is_plain_text_of_the_reference(tmp_path: Path) -> None:
