@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import simplejson
 from pydantic import BeforeValidator, Field, PlainSerializer
 
+MOST_DIGITS = 100  # before or behind the point
+
 
 def dumps(document: Any) -> bytes:
     """Write canonical JSON: keys sorted, no white space, non-ASCII escaped, Decimal exact."""
@@ -44,6 +46,8 @@ def _number(value: object) -> Decimal:
     number = Decimal(value)
     if not number.is_finite():
         raise ValueError("a finite number is wanted")
+    if abs(number.adjusted()) > MOST_DIGITS:  # no column holds it, and arithmetic overflows
+        raise ValueError("a number of a sensible size is wanted")
     return number
 
 
