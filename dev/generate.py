@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from dev.gitops import customizations
 from receipt_contract import crd
 from receipt_contract.requests import Kind
 
@@ -17,9 +18,10 @@ HEAD = "# Generated from the models in contract/receipt_contract; do not edit: m
 
 def files() -> dict[Path, str]:
     """Return every generated file: its path below the checkout and its text."""
-    return {
+    definitions = {
         Path("crds") / f"{crd.crd_name(kind)}.yaml": HEAD + _yaml(crd.render(kind)) for kind in Kind
     }
+    return {**definitions, customizations.PATH: customizations.render()}
 
 
 def _yaml(document: object) -> str:

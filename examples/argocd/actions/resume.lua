@@ -1,0 +1,4 @@
+-- Goes on with sending.
+
+obj.spec.suspend = false
+return obj
