@@ -69,11 +69,16 @@ def hold(connection: Connection, request_id: str) -> RegisterState:
 
 
 def end_done(connection: Connection, *, request_id: str, reference: str) -> None:
-    """End an item as done; what the operator skipped stays skipped."""
+    """End an item as done; what the operator skipped stays skipped.
+
+    A result proves that the work was published, also where it came before the broker's confirm was
+    recorded; without that, more receipts would be shown as done than as sent.
+    """
     connection.execute(
         """
         UPDATE work.items
-        SET state = 'done', reason = NULL, ended_at = now(), ended_by = 'collector'
+        SET state = 'done', reason = NULL, ended_at = now(), ended_by = 'collector',
+            publications = greatest(publications, 1)
         WHERE request_id = %(request_id)s AND reference = %(reference)s
           AND state IN ('planned', 'publishing', 'published', 'failed')
         """,
@@ -82,11 +87,12 @@ def end_done(connection: Connection, *, request_id: str, reference: str) -> None
 
 
 def end_failed(connection: Connection, *, request_id: str, reference: str, reason: Reason) -> None:
-    """End an item as failed, unless it has ended."""
+    """End an item as failed, unless it has ended; its dead letter proves that it was published."""
     connection.execute(
         """
         UPDATE work.items
-        SET state = 'failed', reason = %(reason)s, ended_at = now(), ended_by = 'collector'
+        SET state = 'failed', reason = %(reason)s, ended_at = now(), ended_by = 'collector',
+            publications = greatest(publications, 1)
         WHERE request_id = %(request_id)s AND reference = %(reference)s
           AND state IN ('planned', 'publishing', 'published')
         """,

@@ -28,6 +28,22 @@ def test_a_result_ends_an_item_of_an_open_request(books: Books, state: str) -> N
     assert not item["late"]
 
 
+@pytest.mark.parametrize("ends", ["result", "failure"])
+def test_g4_an_answer_that_overtakes_the_brokers_confirm_proves_that_its_work_was_sent(
+    books: Books, ends: str
+) -> None:
+    books.ask()
+    books.want(state="publishing")
+
+    if ends == "result":
+        books.apply(make_run(request=1))
+        books.apply(make_run(request=1))
+    else:
+        books.fail(_dead_work())
+
+    assert books.item()["publications"] == 1
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_g4_a_result_after_the_finish_leaves_only_a_mark(books: Books, state: str) -> None:
     books.ask()
