@@ -25,12 +25,22 @@ class Board:
     def __init__(self) -> None:
         """Start with no obstacle and no news."""
         self._obstacles: dict[str, Obstacle] = {}
+        self._queued: set[str] = set()
         self.publish = asyncio.Event()  # something may be sent
         self.mirror = asyncio.Event()  # something may be shown
 
     def obstacle(self, request_id: str) -> Obstacle | None:
         """Return what keeps a request from going on."""
         return self._obstacles.get(request_id)
+
+    def is_queued(self, request_id: str) -> bool:
+        """Whether a request waits for another one to end."""
+        return request_id in self._queued
+
+    def queue(self, request_id: str) -> None:
+        """Note that a request waits for another one to end."""
+        self._queued.add(request_id)
+        self.mirror.set()
 
     def block(self, request_id: str, reason: ConditionReason) -> None:
         """Note an obstacle; the same one again keeps its time."""
@@ -46,6 +56,7 @@ class Board:
 
     def clear(self, request_id: str) -> None:
         """Note that a request goes on."""
+        self._queued.discard(request_id)
         if self._obstacles.pop(request_id, None) is not None:
             self.mirror.set()
 

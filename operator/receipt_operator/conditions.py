@@ -16,7 +16,7 @@ from receipt_contract.status import (
     State,
 )
 from receipt_operator.facts import Facts
-from receipt_operator.register.rows import Ending, Request, RequestState
+from receipt_operator.register.rows import Ending, RequestState
 
 TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 
@@ -94,12 +94,13 @@ def state_of(facts: Facts) -> State:
         return State.STALLED
     if request.ending is None and request.knobs.suspend:
         return State.SUSPENDED
-    return _working_state(request)
+    return _working_state(facts)
 
 
-def _working_state(request: Request) -> State:
+def _working_state(facts: Facts) -> State:
+    request = facts.request
     if request.state is RequestState.PLANNING:
-        return State.PENDING
+        return State.QUEUED if facts.queued else State.PENDING
     if request.ending is not None or request.counts.unsent == 0:
         return State.RUNNING
     return State.PUBLISHING if request.started_at else State.QUEUED
@@ -168,12 +169,7 @@ def _accepted(facts: Facts) -> Fact:
     if request.finished and (request.accepted_at is None or _result(facts) in REFUSALS):
         return Fact(ConditionType.ACCEPTED, FALSE, _result(facts), result_sentence(facts))
     if request.state is RequestState.PLANNING:
-        return Fact(
-            ConditionType.ACCEPTED,
-            UNKNOWN,
-            ConditionReason.PLANNING,
-            f"Looking for the receipts: {request.counts.known} found so far.",
-        )
+        return Fact(ConditionType.ACCEPTED, UNKNOWN, *_planning(facts))
     if is_adopted(facts):
         return Fact(
             ConditionType.ACCEPTED,
@@ -187,6 +183,14 @@ def _accepted(facts: Facts) -> Fact:
         ConditionReason.VALIDATED,
         f"The request means {request.total} receipts, and each will come to an end.",
     )
+
+
+def _planning(facts: Facts) -> tuple[ConditionReason, str]:
+    if facts.queued:
+        message = "Waits for the requests of the runId it looks back on to end."
+        return ConditionReason.QUEUED, message
+    found = facts.request.counts.known
+    return ConditionReason.PLANNING, f"Looking for the receipts: {found} found so far."
 
 
 def is_adopted(facts: Facts) -> bool:
@@ -266,7 +270,7 @@ def _reconciling(facts: Facts) -> Fact | None:
         reason = ConditionReason.WAITING_FOR_RESULTS
         message = f"Ending; {counts.in_flight} receipts are still on their way."
     elif request.state is RequestState.PLANNING:
-        reason, message = ConditionReason.PLANNING, "Looking for the receipts."
+        reason, message = _planning(facts)
     elif counts.unsent > 0:
         reason = ConditionReason.PUBLISHING if request.started_at else ConditionReason.QUEUED
         message = f"{counts.planned} receipts wait to be sent."

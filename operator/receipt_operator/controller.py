@@ -24,7 +24,7 @@ from receipt_operator.observed import Objects, from_document
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Publication
 from receipt_operator.reconcile import Act, Decision, Wanted
-from receipt_operator.register import outgoing, requests
+from receipt_operator.register import evidence, outgoing, requests
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request, RequestState
 from receipt_operator.settings import OperatorSettings
@@ -124,6 +124,7 @@ class Controller:
         await wait(self._board.mirror, MIRROR_SECONDS)
         try:
             active, now = await self._active()
+            last_result = await evidence.latest_result(self._database)
             changed = await finishing.advance(
                 self._database,
                 active,
@@ -140,7 +141,8 @@ class Controller:
         metrics.IN_FLIGHT.set(sum(request.counts.in_flight for request in active))
         ended = set(changed)
         self._queue.add(request.key for request in active if request.request_id in ended)
-        await self._mirror.refresh([r for r in active if r.request_id not in ended], now)
+        going = [request for request in active if request.request_id not in ended]
+        await self._mirror.refresh(going, now, last_result=last_result)
         if any(request.publishable and request.counts.unsent for request in active):
             self._board.publish.set()
 

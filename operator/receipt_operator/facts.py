@@ -51,6 +51,7 @@ class Facts:
     failures: Failures = field(default_factory=Failures)
     obstacle: Obstacle | None = None
     pace: Pace | None = None
+    queued: bool = False  # it waits for another request to end before it is planned
     history: Sequence[Request] = ()
 
 

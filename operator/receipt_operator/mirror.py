@@ -91,7 +91,7 @@ class Mirror:
         self._transitions = AsyncLimiter(TRANSITIONS_PER_SECOND, 1)
         self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
         self._gate = asyncio.Semaphore(CONCURRENT_WRITES)
-        self._last_advance: datetime | None = None
+        self._last_result: datetime | None = None
         self._unavailable = False
 
     async def show(self, shown: Mapping[ObjectKey, Shown], now: datetime) -> set[ObjectKey]:
@@ -126,11 +126,12 @@ class Mirror:
         if shown is not None:
             self._by_request.pop(shown.request.request_id, None)
 
-    async def refresh(self, active: Sequence[Request], now: datetime) -> None:
-        """Show every active request as it is now."""
+    async def refresh(
+        self, active: Sequence[Request], now: datetime, *, last_result: datetime | None
+    ) -> None:
+        """Show every active request as it is now; `last_result` came for any work at all."""
         self._paces.sample(list(active), now)
-        advances = [one.last_advance_at for one in active if one.last_advance_at is not None]
-        self._last_advance = max(advances, default=None)
+        self._last_result = last_result
         due = []
         for request in active:
             key = self._by_request.get(request.request_id)
@@ -248,6 +249,7 @@ class Mirror:
             failures=shown.failures,
             obstacle=obstacle or self._obstacle(observed.key, request, now),
             pace=self._paces.of(request),
+            queued=self._board.is_queued(request.request_id),
             history=[one for one in shown.history if one.request_id != request.request_id],
         )
 
@@ -269,7 +271,7 @@ class Mirror:
             return False
         latest = max(
             moment
-            for moment in (request.started_at, request.last_advance_at, self._last_advance)
+            for moment in (request.started_at, request.last_advance_at, self._last_result)
             if moment is not None
         )
         return (now - latest).total_seconds() > self._no_progress_after

@@ -80,6 +80,7 @@ class Planner:
                     await self._plan(request, spec)
             except NotYetError:
                 failures = 1
+                self._board.queue(request.request_id)
             except OutageError as error:
                 failures += 1
                 self._board.outage(request.request_id, error)

@@ -27,6 +27,14 @@ async def latest_answered(database: Database) -> datetime | None:
     return row["sent_at"] if row else None
 
 
+async def latest_result(database: Database) -> datetime | None:
+    """When the collector last settled a result, of a request of ours or of any other work."""
+    async with database.read() as connection:
+        cursor = await connection.execute("SELECT max(recorded_at) AS recorded_at FROM work.inbox")
+        row = await cursor.fetchone()
+    return row["recorded_at"] if row else None
+
+
 async def lost(
     database: Database, request_ids: Sequence[str], *, sent_before: datetime, limit: int
 ) -> tuple[list[Sending], list[Sending]]:

@@ -1,7 +1,7 @@
 """How the window is shared, for any requests."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from receipt_contract.requests import Priority
@@ -76,6 +76,13 @@ def test_nothing_free_is_left_over_while_someone_wants_it(demands: list[Demand],
         assert granted == {demand.request_id: demand.want for demand in demands if demand.want}
 
 
+@example(
+    [
+        Demand("new", Priority.LOW, waiting=3, in_flight=0, limit=3),
+        Demand("going", Priority.LOW, waiting=1, in_flight=1, limit=2),
+    ],
+    3,
+)
 @given(_demands(), CAPS)
 def test_requests_of_one_priority_get_equal_shares(demands: list[Demand], cap: int) -> None:
     granted = allocate(demands, cap)
