@@ -10,11 +10,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from dev import console
 from dev.errors import DevError
+
+
+class Group(StrEnum):
+    """What a person wants to do here."""
+
+    ALL = "all"  # every target needs these
+    GITOPS = "gitops"
 
 
 class _Need(NamedTuple):
@@ -25,12 +33,15 @@ class _Need(NamedTuple):
     pattern: str
 
 
-_NEEDS = (
-    _Need("tesseract-ocr", "/usr/bin", "tesseract"),
-    _Need("tesseract-ocr-eng", "/usr/share/tesseract-ocr", "*/tessdata/eng.traineddata"),
-    _Need("rabbitmq-server", "/usr/lib/rabbitmq/bin", "rabbitmq-server"),
-    _Need("postgresql", "/usr/lib/postgresql", "*/bin/postgres"),
-)
+_NEEDS = {
+    Group.ALL: (
+        _Need("tesseract-ocr", "/usr/bin", "tesseract"),
+        _Need("tesseract-ocr-eng", "/usr/share/tesseract-ocr", "*/tessdata/eng.traineddata"),
+        _Need("rabbitmq-server", "/usr/lib/rabbitmq/bin", "rabbitmq-server"),
+        _Need("postgresql", "/usr/lib/postgresql", "*/bin/postgres"),
+    ),
+    Group.GITOPS: (_Need("redis-server", "/usr/bin", "redis-server"),),
+}
 
 # We run servers of our own; the packages' must not be started by their installation. A machine
 # with a policy of its own keeps it.
@@ -48,9 +59,9 @@ apt-get install -y -qq --no-install-recommends "$@"
 """
 
 
-def ensure() -> None:
+def ensure(group: Group = Group.ALL) -> None:
     """Install what is missing; quick when nothing is. Raises DevError with the command to run."""
-    packages = missing()
+    packages = missing(group)
     if not packages:
         return
     command = f"apt-get install {shlex.join(packages)}"
@@ -67,13 +78,13 @@ def ensure() -> None:
             stderr=subprocess.STDOUT,
             text=True,
         )
-    if done.returncode != 0 or missing():
+    if done.returncode != 0 or missing(group):
         console.say(done.stdout)
         raise DevError(f"System packages could not be installed. Run as root: {command}")
 
 
-def missing() -> list[str]:
-    packages = [need.package for need in _NEEDS if not _is_there(need)]
+def missing(group: Group = Group.ALL) -> list[str]:
+    packages = [need.package for need in _NEEDS[group] if not _is_there(need)]
     if importlib.util.find_spec("ensurepip") is None:  # Debian splits it off its Python
         packages.append(f"python{sys.version_info.major}.{sys.version_info.minor}-venv")
     return packages
@@ -94,6 +105,6 @@ def _as_root() -> Sequence[str] | None:
 
 if __name__ == "__main__":
     try:
-        ensure()
+        ensure(Group(*sys.argv[1:2] or [Group.ALL]))
     except DevError as error:
         sys.exit(str(error))

@@ -5,9 +5,11 @@ with its own Role and nothing more.
 """
 
 import json
+import secrets
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +19,7 @@ from psycopg.rows import dict_row
 
 from dev import process, program
 from dev.daemon import Daemon
+from dev.generate import ROOT
 from dev.kubernetes.cluster import Cluster
 from dev.program import Probe
 from dev.stack import Stack
@@ -24,7 +27,9 @@ from receipt_collector import schema
 from receipt_contract.requests import API_VERSION, Kind
 from receipt_contract.topology import WORK_SIDE
 from receipt_runtime.amqp import preflight
+from tests.support import services
 from tests.support.amqp import Visitor, visiting
+from tests.support.services import Broker
 
 WITHIN_SECONDS = 90.0  # generous: only a test that fails waits this long
 POLL_SECONDS = 0.1
@@ -229,6 +234,39 @@ class Pipeline:
         self._daemons[name] = daemon
         program.start(daemon, module, {"RABBITMQ_URL": self.broker_url, **settings}, until=until)
         return daemon
+
+
+def install_kinds(cluster: Cluster) -> None:
+    """Make the two kinds known to a cluster."""
+    definitions = str(ROOT / "crds")
+    cluster.kubectl("apply", "--filename", definitions)
+    cluster.kubectl("wait", "--for=condition=Established", "--filename", definitions)
+
+
+@contextmanager
+def making(
+    stack: Stack, cluster: Cluster, broker: Broker, database_admin_url: str, folder: Path
+) -> Iterator[Pipeline]:
+    """Make namespace, virtual host, database and volumes, and take them away at the end."""
+    name = f"test-{secrets.token_hex(4)}"
+    cluster.kubectl("create", "namespace", name)
+    with (
+        services.fresh_vhost(broker, name) as broker_url,
+        services.fresh_database(database_admin_url, name) as database_url,
+    ):
+        made = Pipeline(
+            stack,
+            cluster,
+            namespace=name,
+            broker_url=broker_url,
+            database_url=database_url,
+            folder=folder,
+        )
+        try:
+            yield made
+        finally:
+            made.close()
+            cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
 def holds(status: Mapping[str, Any], condition: str) -> bool:
