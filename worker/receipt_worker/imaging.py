@@ -25,7 +25,7 @@ CROP_REDUCTION = 4
 CROP_MARGIN = 24  # pixels kept around the ink
 INK_CONTRAST = 40  # grey levels below the surroundings from which a pixel is ink
 SOLID = 140  # mean ink (0..255) from which a column or row is a bar, not text
-COLUMN_SHARE, ROW_SHARE = 0.12, 0.06  # of the inkiest column and row; lines stand far apart
+COLUMN_SHARE, ROW_SHARE = 0.12, 0.02  # of the inkiest column and row; lines stand far apart
 
 
 class Variant(StrEnum):

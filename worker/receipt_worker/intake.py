@@ -42,6 +42,11 @@ class Page(Protocol):
         """Words of a text layer, places in points; empty where there is none."""
         ...
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether something on the page is a picture, which may hold what the layer lacks."""
+        ...
+
     def image(self) -> PageImage:
         """Decode or render the page."""
         ...
@@ -87,6 +92,7 @@ class ImagePage:
     """One frame of a picture."""
 
     layer: Sequence[Word] = ()
+    has_pictures = True
 
     def __init__(self, image: Image.Image) -> None:
         self._image = image

@@ -16,24 +16,31 @@ def has_text(lines: Sequence[Line]) -> bool:
     return sum(len(line.text) for line in lines) >= LEAST_CHARACTERS
 
 
-def is_usable(lines: Sequence[Line]) -> bool:
-    """Enough characters, nearly all of them printable, nearly all words of letters and digits."""
+def is_usable(lines: Sequence[Line], *, has_pictures: bool) -> bool:
+    """Whether a page can be read from its layer.
+
+    It is text: enough of it, nearly all printable, mostly letters and digits. On a page with
+    pictures it holds an amount or a date as well, or it may be a stamp over a scan.
+    """
+    return _is_text(lines) and (not has_pictures or _holds_values(lines))
+
+
+def _is_text(lines: Sequence[Line]) -> bool:
     text = "\n".join(line.text for line in lines)
     if len(text) < LEAST_CHARACTERS:
         return False
-    printable = sum(_is_text(mark) for mark in text)
+    printable = sum(_is_printed(mark) for mark in text)
     if printable < PRINTABLE_SHARE * len(text):
         return False
     ordinary = sum(mark.isalnum() or mark.isspace() for mark in text)
     return ordinary * 2 >= len(text)
 
 
-def holds_values(lines: Sequence[Line]) -> bool:
-    """Whether an amount or a time of day is written in the layer."""
-    return any(money.amounts(line.text) or dates.times(line.text) for line in lines)
+def _holds_values(lines: Sequence[Line]) -> bool:
+    return any(money.amounts(line.text) or dates.has_date(line.text) for line in lines)
 
 
-def _is_text(mark: str) -> bool:
+def _is_printed(mark: str) -> bool:
     return (mark.isprintable() or mark.isspace()) and not (
         ord(mark) in _PRIVATE_USE or mark == _REPLACEMENT
     )

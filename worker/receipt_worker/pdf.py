@@ -10,7 +10,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from receipt_contract.errors import PermanentError, Reason
-from receipt_worker.extraction.lines import Box, Word
+from receipt_worker.extraction.lines import Box, Word, around
 from receipt_worker.intake import PageImage
 from receipt_worker.settings import ReadingLimits
 
@@ -70,6 +70,11 @@ class PdfPage:
         finally:
             text_page.close()
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether a picture is drawn on the page."""
+        return any(True for _ in self._pictures())
+
     def image(self) -> PageImage:
         """Render in grey; the dpi is lowered until the page fits the limits."""
         self._check_pictures()
@@ -78,8 +83,8 @@ class PdfPage:
             bitmap = self._page.render(scale=dpi / POINTS_PER_INCH, grayscale=True)
         except pypdfium2.PdfiumError as error:
             raise PermanentError(Reason.CORRUPT) from error
-        image = bitmap.to_pil().convert("L")
-        return PageImage(image.copy(), dpi)
+        # The conversion copies, so the picture outlives pdfium's buffer.
+        return PageImage(bitmap.to_pil().convert("L"), dpi)
 
     def _fitting_dpi(self) -> int:
         width, height = self._page.get_size()
@@ -94,41 +99,54 @@ class PdfPage:
 
     def _check_pictures(self) -> None:
         """Refuse pictures over the limits before pdfium decodes them."""
-        pictures = self._page.get_objects(
-            filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=DEEPEST_FORM
-        )
-        for picture in pictures:
+        for picture in self._pictures():
             width, height = picture.get_px_size()
             # A page scanned at a high resolution is drawn smaller; only bombs are refused.
             if width * height > self._limits.max_picture_pixels:
                 raise PermanentError(Reason.TOO_LARGE)
 
+    def _pictures(self) -> Iterator[Any]:
+        yield from self._page.get_objects(
+            filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=DEEPEST_FORM
+        )
+
 
 def _placed(text_page: Any, *, height: float) -> tuple[Word, ...]:
-    words = []
-    for number in range(text_page.count_rects()):
-        left, bottom, right, top = text_page.get_rect(number)
-        text = text_page.get_text_bounded(left, bottom, right, top)
-        box = Box(
-            round(left),
-            round(height - top),
-            max(1, round(right - left)),
-            max(1, round(top - bottom)),
-        )
-        words += _split(" ".join(text.split()), box)
+    """Join characters to words; pdfium itself puts spaces where a gap is."""
+    words: list[Word] = []
+    marks: list[tuple[str, Box]] = []
+    for number in range(text_page.count_chars()):
+        mark = chr(pdfium.FPDFText_GetUnicode(text_page, number))
+        if not mark.isspace():
+            box = _box(text_page.get_charbox(number, loose=True), height)
+            if marks and _is_apart(marks[-1][1], box):
+                words.append(_word(marks))
+                marks = []
+            marks.append((mark, box))
+        elif marks:
+            words.append(_word(marks))
+            marks = []
+    if marks:
+        words.append(_word(marks))
     return tuple(words)
 
 
-def _split(text: str, box: Box) -> list[Word]:
-    """Share a run's box among its words by their length."""
-    words, place = [], 0
-    for part in text.split():
-        at = text.index(part, place)
-        place = at + len(part)
-        x = box.x + box.width * at // len(text)
-        width = max(1, box.width * len(part) // len(text))
-        words.append(Word(part, LAYER_CONFIDENCE, Box(x, box.y, width, box.height)))
-    return words
+def _box(edges: tuple[float, float, float, float], height: float) -> Box:
+    """Turn pdfium's left, bottom, right, top into a box with y downwards."""
+    left, bottom, right, top = edges
+    width, depth = max(1, round(right - left)), max(1, round(top - bottom))
+    return Box(round(left), round(height - top), width, depth)
+
+
+def _is_apart(last: Box, box: Box) -> bool:
+    """Say whether a character cannot continue the word that ended with another."""
+    gap = box.x - last.right
+    return abs(box.y - last.y) > last.height / 2 or not -last.height < gap < last.height
+
+
+def _word(marks: list[tuple[str, Box]]) -> Word:
+    text = "".join(mark for mark, _ in marks)
+    return Word(text, LAYER_CONFIDENCE, around(box for _, box in marks))
 
 
 def _unplaced(text: str) -> tuple[Word, ...]:

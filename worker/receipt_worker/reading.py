@@ -68,7 +68,7 @@ def _opened(data: bytes, limits: ReadingLimits) -> Document:
 def _sheets(document: Document, words_of: Vocabulary) -> Iterator[Sheet]:
     for number, page in enumerate(document.pages(), start=1):
         given = lines.rows(page.layer, page=number)
-        if layer.is_usable(given):
+        if layer.is_usable(given, has_pictures=page.has_pictures):
             width = max(line.box.right for line in given)
             yield Sheet(
                 number,

@@ -81,7 +81,19 @@ def test_the_confidence_of_a_part_is_that_of_its_worst_word() -> None:
     ],
 )
 def test_a_text_layer_is_used_when_it_is_text(text: str, *, usable: bool) -> None:
-    assert layer.is_usable(make_lines(text)) is usable
+    assert layer.is_usable(make_lines(text), has_pictures=False) is usable
+
+
+@pytest.mark.parametrize(
+    ("text", "usable"),
+    [
+        pytest.param("Read by some program of www.some-scanner.com", False, id="a stamp"),
+        pytest.param("Corner Shop, 1 Market Street, total 30.90 EUR", True, id="with an amount"),
+        pytest.param("Corner Shop, 1 Market Street, on 05/03/2024", True, id="with a date"),
+    ],
+)
+def test_over_a_picture_a_text_layer_has_to_hold_a_value(text: str, *, usable: bool) -> None:
+    assert layer.is_usable(make_lines(text), has_pictures=True) is usable
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,11 @@ def best(found: Sequence[DateFound]) -> DateFound | None:
     )
 
 
+def has_date(text: str) -> bool:
+    """Say whether something in a text looks like a date."""
+    return any(pattern.search(text) for pattern in _PATTERNS)
+
+
 def times(text: str) -> tuple[time, ...]:
     """Find the times of day in a text, from left to right."""
     return tuple(_time(match) for match in _TIME.finditer(text))
