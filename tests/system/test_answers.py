@@ -36,13 +36,13 @@ def test_g6_a_spec_that_the_operator_cannot_read_is_answered(running: Pipeline) 
 def test_a_spec_that_became_readable_again_goes_on(running: Pipeline) -> None:
     write_small_receipts(running.receipts, "readable.png", first=500)
     running.apply(REPROCESS, "mended", target={"reference": "readable.png"}, suspend=True)
-    running.wait(REPROCESS, "mended", lambda status: status["state"] == "Suspended")
+    running.wait(REPROCESS, "mended", lambda status: status.get("state") == "Suspended")
 
     running.patch(REPROCESS, "mended", startBefore="9999-12-31T23:59:59-01:00")
     refused = running.wait(REPROCESS, "mended", _is_finished)
     parked = running.rows("SELECT parked FROM work.requests WHERE name = 'mended'")
     running.patch(REPROCESS, "mended", startBefore="9999-12-31T23:59:59Z")
-    status = running.wait(REPROCESS, "mended", lambda status: status["state"] == "Suspended")
+    status = running.wait(REPROCESS, "mended", lambda status: status.get("state") == "Suspended")
 
     assert refused["observedGeneration"] == 2
     assert parked == [{"parked": True}]
