@@ -32,6 +32,7 @@ from receipt_operator.workqueue import WorkQueue
 
 BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
+REST_SECONDS = 0.25  # between two looks however much news there is; longer after a long one
 PUBLISH_SECONDS = 1.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
 # A database that restarts is back within this; nobody has to hear of it.
@@ -122,6 +123,7 @@ class Controller:
     async def mirror_once(self) -> None:
         """Look at every active request: end what is due, show what has changed."""
         await wait(self._board.mirror, MIRROR_SECONDS)
+        began = time.monotonic()
         try:
             active, now = await self._active()
             last_result = await evidence.latest_result(self._database)
@@ -145,6 +147,7 @@ class Controller:
         await self._mirror.refresh(going, now, last_result=last_result)
         if any(request.publishable and request.counts.unsent for request in active):
             self._board.publish.set()
+        await asyncio.sleep(max(REST_SECONDS, time.monotonic() - began))
 
     async def publish_once(self) -> None:
         """Send what may be sent, once it is known what is still asked for."""
