@@ -7,8 +7,10 @@ constant part of their message only (promise G8).
 import json
 import logging
 import sys
+import threading
 import traceback
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import structlog
@@ -24,7 +26,10 @@ _RESERVED = ("timestamp", "level", "logger", "service", "message")
 
 
 def configure(service: str, *, level: str = "INFO") -> None:
-    """Send our log lines and those of libraries to standard error; call once, in `main`."""
+    """Send our log lines and those of libraries to standard error; call once, in `main`.
+
+    What nobody catches becomes a line as well: Python's own report would print its text.
+    """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -60,6 +65,8 @@ def configure(service: str, *, level: str = "INFO") -> None:
         logging.getLogger(package).setLevel(level)
     for library in SILENT:
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
+    sys.excepthook = _report_end
+    threading.excepthook = _report_thread_end
 
 
 def trail(error: BaseException) -> str:
@@ -70,6 +77,20 @@ def trail(error: BaseException) -> str:
         steps.append(f"{type(seen).__qualname__} at {_place(seen)}")
         seen = seen.__cause__ or seen.__context__
     return " < ".join(steps)
+
+
+def _report_end(
+    _kind: type[BaseException], error: BaseException, _trace: TracebackType | None
+) -> None:
+    structlog.get_logger(__name__).critical("the program ended on an error", failure=trail(error))
+
+
+def _report_thread_end(ended: threading.ExceptHookArgs) -> None:
+    structlog.get_logger(__name__).critical(
+        "a thread ended on an error",
+        thread=ended.thread.name if ended.thread else None,
+        failure=trail(ended.exc_value) if ended.exc_value else None,
+    )
 
 
 def _place(error: BaseException) -> str:

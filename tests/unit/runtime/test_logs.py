@@ -3,6 +3,9 @@
 import io
 import json
 import logging
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +24,8 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     monkeypatch.setattr("sys.stderr", stream)
     root = logging.getLogger()
     before = (root.handlers, root.level)
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    monkeypatch.setattr("threading.excepthook", threading.excepthook)
     logs.configure("receipt-test", level="INFO")
     yield stream
     root.handlers, root.level = before
@@ -66,6 +71,37 @@ def test_g8_an_exception_is_logged_by_class_and_place_only(lines: io.StringIO) -
     assert line["failure"].startswith("RuntimeError at test_logs:")
     assert " < KeyError at test_logs:" in line["failure"]
     assert SECRET not in json.dumps(line)
+
+
+@pytest.mark.parametrize(
+    ("ending", "message"),
+    [
+        pytest.param("fail()", "the program ended on an error", id="the program"),
+        pytest.param(
+            "threading.Thread(target=fail).start()", "a thread ended on an error", id="a thread"
+        ),
+    ],
+)
+def test_g8_what_nobody_catches_is_logged_by_class_and_place_only(
+    ending: str, message: str
+) -> None:
+    program = (
+        "import threading\n"
+        "from receipt_runtime import logs\n"
+        "def fail():\n"
+        f"    raise RuntimeError({SECRET!r})\n"
+        "logs.configure('receipt-test', level='INFO')\n"
+        f"{ending}\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    line = _only(io.StringIO(ended.stderr))
+    assert line["message"] == message
+    assert line["failure"].startswith("RuntimeError at")
+    assert SECRET not in ended.stderr
 
 
 def test_g8_a_library_appears_with_its_template_only(lines: io.StringIO) -> None:
