@@ -6,6 +6,7 @@ from receipt_worker.extraction import dates, money
 from receipt_worker.extraction.lines import Line
 
 LEAST_CHARACTERS = 40
+LEAST_ALONE = 20  # on a page without pictures, where the layer is all there is to read
 PRINTABLE_SHARE = 0.9
 _PRIVATE_USE = range(0xE000, 0xF900)
 _REPLACEMENT = "\ufffd"
@@ -22,12 +23,14 @@ def is_usable(lines: Sequence[Line], *, has_pictures: bool) -> bool:
     It is text: enough of it, nearly all printable, mostly letters and digits. On a page with
     pictures it holds an amount or a date as well, or it may be a stamp over a scan.
     """
-    return _is_text(lines) and (not has_pictures or _holds_values(lines))
+    if has_pictures:
+        return _is_text(lines, least=LEAST_CHARACTERS) and _holds_values(lines)
+    return _is_text(lines, least=LEAST_ALONE)
 
 
-def _is_text(lines: Sequence[Line]) -> bool:
+def _is_text(lines: Sequence[Line], *, least: int) -> bool:
     text = "\n".join(line.text for line in lines)
-    if len(text) < LEAST_CHARACTERS:
+    if len(text) < least:
         return False
     printable = sum(_is_printed(mark) for mark in text)
     if printable < PRINTABLE_SHARE * len(text):

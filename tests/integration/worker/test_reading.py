@@ -25,6 +25,7 @@ PRINTED = ("merchant_name", "transaction_date", "total", "currency", "card_last4
 
 # Every fifth labelled receipt is read; the floors lie below what the whole set gave.
 STEP = 5
+PATIENCE = 1200  # seconds before a test counts as stuck on a busy machine
 TOTALS_FLOOR, DATES_FLOOR = Decimal("0.75"), Decimal("0.75")
 
 
@@ -63,6 +64,7 @@ def test_a_file_that_is_not_there_is_an_answer_too(reader: Reader, tmp_path: Pat
 
 
 @labelled.needed
+@pytest.mark.timeout(PATIENCE)
 @pytest.mark.parametrize(("file", "expect"), labelled.manifest())
 def test_an_odd_file_ends_as_it_should(file: str, expect: str, reader: Reader) -> None:
     truths = {row["file"]: row for row in labelled.rows("robustness/ground_truth.jsonl")}
@@ -73,6 +75,7 @@ def test_an_odd_file_ends_as_it_should(file: str, expect: str, reader: Reader) -
 
 
 @labelled.needed
+@pytest.mark.timeout(PATIENCE)
 def test_totals_and_dates_of_others_are_read_and_complete_is_right(reader: Reader) -> None:
     rows = labelled.rows("ground_truth.jsonl")[::STEP]
     documents = [read(labelled.FOLDER / row["file"], reader).document() for row in rows]
