@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from dev import leash
@@ -16,6 +17,11 @@ from dev.rabbitmq import RabbitMQ
 from dev.stack import Stack
 from tests.support import services
 from tests.support.services import Broker
+
+# A run that others depend on tries the same examples each time; at a desk they are new ones.
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("desk", deadline=None)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 

@@ -63,10 +63,10 @@ class Planner:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _ended(self, request_id: str, task: asyncio.Task[None]) -> None:
+    def _ended(self, request_id: str, planning: asyncio.Task[None]) -> None:
         """Show a plan that a fault of ours cut off; the next list of objects begins it again."""
         self._running.pop(request_id, None)
-        failure = None if task.cancelled() else task.exception()
+        failure = None if planning.cancelled() else planning.exception()
         if failure is not None:
             _log.error("a plan failed", request=request_id, failure=logs.trail(failure))
             self._board.block(request_id, ConditionReason.INTERNAL_ERROR)

@@ -63,7 +63,7 @@ class Consumer:
         self._patience = patience or Patience()
         self._attendant = Attendant(intake, publisher, max_hold=self._patience.max_hold)
         self._link = Link(url, name=name, tenant=self, passive=passive)
-        self._jobs: queue.SimpleQueue[InHand | None] = queue.SimpleQueue()
+        self._to_work_on: queue.SimpleQueue[InHand | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name=f"{name}-work", daemon=True)
         self._channel: Any = None
         self._epoch = 0
@@ -91,7 +91,7 @@ class Consumer:
         self._link.call(self._wind_down)
         if not self._idle.wait(self._patience.grace):
             _log.warning("stopped with a delivery in hand", consumer=self._name)
-        self._jobs.put(None)
+        self._to_work_on.put(None)
         self._link.close()
 
     def opened(self, channel: Any) -> None:
@@ -171,11 +171,11 @@ class Consumer:
         self._in_hand = in_hand
         in_hand.working = True
         metrics.IN_HAND.labels(consumer=self._name).set(1)
-        self._jobs.put(in_hand)
+        self._to_work_on.put(in_hand)
 
     def _work(self) -> None:
         """Life of the working thread."""
-        while (in_hand := self._jobs.get()) is not None:
+        while (in_hand := self._to_work_on.get()) is not None:
             done = self._attendant.attend(in_hand, self._outage)
             self._link.call(partial(self._finished, in_hand, done))
 
