@@ -30,6 +30,7 @@ from receipt_runtime.settings import SettingsError, TopologyMode, read
 
 WINDOW = 500  # three quarters of the rate of a window without bound
 LOOP_LONGEST_PAUSE_SECONDS = 15.0
+INCOMPLETE_SWEEP_SECONDS = 30.0  # until the namespaces are listed again of which one was refused
 EXIT_LEASE_LOST = 3
 
 _log = structlog.get_logger("receipt_operator")
@@ -181,9 +182,9 @@ async def _beat(pulse: Pulse) -> None:
 
 
 async def _sweep(controller: Controller, objects: Objects, seconds: float) -> None:
-    await controller.sweep()
+    is_complete = await controller.sweep()
     metrics.OBJECTS.set(len(objects))
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(seconds if is_complete else min(seconds, INCOMPLETE_SWEEP_SECONDS))
 
 
 async def _take_lease(settings: OperatorSettings, database: Database, holder: str) -> Fence:

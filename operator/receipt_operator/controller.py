@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import structlog
+
 from receipt_contract.errors import OutageError
 from receipt_contract.requests import Kind
 from receipt_contract.status import MAX_HISTORY
 from receipt_operator import finishing, metrics, reconcile
 from receipt_operator.board import Board, wait
-from receipt_operator.cluster import Cluster
+from receipt_operator.cluster import Cluster, ClusterError
 from receipt_operator.mirror import Mirror, Shown
 from receipt_operator.observed import Objects, from_document
 from receipt_operator.plan import Planner
@@ -37,6 +39,8 @@ PUBLISH_SECONDS = 1.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
 # A database that restarts is back within this; nobody has to hear of it.
 DATABASE_SILENCE_SECONDS = 5.0
+
+_log = structlog.get_logger(__name__)
 
 
 class Controller:
@@ -65,8 +69,9 @@ class Controller:
         self._planner = planner
         self._publication = publication
         self._mirror = mirror
-        self._listed = False
-        self._caught_up = asyncio.Event()  # every object of the first list was reconciled
+        self._listed: set[str] = set()  # namespaces
+        self._caught_up: set[str] = set()  # of which every object was reconciled since
+        self._some_caught_up = asyncio.Event()
         self._database_seen_at = time.monotonic()
 
     def saw(self, kind: Kind, event: Mapping[str, Any]) -> None:
@@ -85,19 +90,38 @@ class Controller:
                 return  # an echo of our own write, or a label
         self._queue.add([observed.key])
 
-    async def sweep(self) -> None:
-        """List everything, so that what the watch missed is seen, also what is gone."""
+    async def sweep(self) -> bool:
+        """List everything, so that what the watch missed is seen, also what is gone.
+
+        A namespace that cannot be listed, because it or our rights in it are gone, holds up no
+        other. Tells whether all were listed; raises ClusterError when none was.
+        """
         seen: list[ObjectKey] = []
+        failures: list[ClusterError] = []
         for namespace in self._settings.namespaces:
-            for kind in Kind:
-                began = self._objects.moment()
-                listed = await self._cluster.list_objects(kind, namespace)
-                seen += self._objects.replace(kind, namespace, listed, began=began)
+            try:
+                seen += await self._list(namespace)
+            except ClusterError as error:
+                failures.append(error)
+                _log.warning("a namespace is not listed", namespace=namespace, sentence=str(error))
+            else:
+                self._listed.add(namespace)
+        if len(failures) == len(self._settings.namespaces):
+            raise failures[0]
         active, _ = await self._active()
         self._queue.add(seen)
-        self._queue.add(request.key for request in active)
-        self._listed = True
+        # Where nothing was ever listed, a request without an object is no sign that it is gone.
+        self._queue.add(one.key for one in active if one.key.namespace in self._listed)
         self._note_caught_up()
+        return not failures
+
+    async def _list(self, namespace: str) -> list[ObjectKey]:
+        seen: list[ObjectKey] = []
+        for kind in Kind:
+            began = self._objects.moment()
+            listed = await self._cluster.list_objects(kind, namespace)
+            seen += self._objects.replace(kind, namespace, listed, began=began)
+        return seen
 
     async def reconcile_some(self) -> None:
         """Take a batch of keys and bring the register in line with their objects."""
@@ -118,7 +142,8 @@ class Controller:
 
     def _note_caught_up(self) -> None:
         if self._listed and not len(self._queue):
-            self._caught_up.set()
+            self._caught_up |= self._listed
+            self._some_caught_up.set()
 
     async def mirror_once(self) -> None:
         """Look at every active request: end what is due, show what has changed."""
@@ -151,11 +176,11 @@ class Controller:
 
     async def publish_once(self) -> None:
         """Send what may be sent, once it is known what is still asked for."""
-        await self._caught_up.wait()
+        await self._some_caught_up.wait()
         publishable = await outgoing.publishable(
             self._database,
             cluster=self._settings.cluster,
-            namespaces=self._settings.namespaces,
+            namespaces=sorted(self._caught_up),
         )
         await self._publication.round(publishable)
         waiting = any(one.counts.planned for one in publishable)

@@ -41,6 +41,11 @@ def _is_done(receipts: int, status: dict[str, Any]) -> bool:
     return count(status, "done") >= receipts
 
 
+def _is_parked(pipeline: Pipeline, name: str) -> bool:
+    query = "SELECT parked FROM work.requests WHERE name = %(name)s"
+    return bool(pipeline.rows(query, {"name": name})[0]["parked"])
+
+
 def _sent_ids(pipeline: Pipeline) -> list[str]:
     """Return the message ids of all work sent so far."""
     taken = pipeline.visit(lambda visitor: visitor.take_all(SPY))
@@ -115,6 +120,27 @@ def test_g1_g2_an_operator_killed_while_it_sends_loses_nothing(pipeline: Pipelin
     assert status["progress"]["summary"] == "300/300"
     assert len(set(_sent_ids(pipeline))) == 300
     assert pipeline.rows("SELECT count(*) AS n FROM budget.receipt_ocr_runs") == [{"n": 300}]
+
+
+@pytest.mark.parametrize("order", ["{gone},{ours}", "{ours},{gone}"])
+def test_g6_a_namespace_that_may_not_be_listed_holds_up_no_other(
+    pipeline: Pipeline, order: str
+) -> None:
+    namespaces = order.format(ours=pipeline.namespace, gone=f"{pipeline.namespace}-gone")
+    write_small_receipts(pipeline.receipts, "one.png")
+    pipeline.start_collector()
+    operator = pipeline.start_operator(RECEIPTS_NAMESPACES=namespaces)
+    pipeline.apply(REPROCESS, "deleted", target={"reference": "one.png"}, suspend=True)
+    pipeline.wait(REPROCESS, "deleted", lambda status: status.get("state") == "Suspended")
+    operator.stop()
+    pipeline.delete(REPROCESS, "deleted")
+
+    pipeline.start_operator(RECEIPTS_NAMESPACES=namespaces)
+    with answering(pipeline.broker_url):
+        pipeline.apply(REPROCESS, "one", target={"reference": "one.png"})
+        pipeline.wait_finished(REPROCESS, "one")
+
+    eventually(lambda: _is_parked(pipeline, "deleted"))
 
 
 def test_g3_a_second_operator_waits_and_takes_over(pipeline: Pipeline) -> None:
