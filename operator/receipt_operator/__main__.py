@@ -188,7 +188,7 @@ async def _sweep(controller: Controller, objects: Objects, seconds: float) -> No
 
 
 async def _take_lease(settings: OperatorSettings, database: Database, holder: str) -> Fence:
-    waiting = False
+    waiting, failures = False, 0
     while True:
         try:
             fence = await leases.take(
@@ -200,7 +200,9 @@ async def _take_lease(settings: OperatorSettings, database: Database, holder: st
             )
         except OutageError as error:
             _log.warning("outage", loop="lease", sentence=str(error))
-            fence = None
+            failures += 1
+            await asyncio.sleep(backoff.pause(failures, longest=LOOP_LONGEST_PAUSE_SECONDS))
+            continue
         if fence is not None:
             _log.info("lease taken", cluster=settings.cluster, epoch=fence.epoch)
             return fence

@@ -142,6 +142,8 @@ async def _translated() -> AsyncIterator[None]:
         yield
     except _AWAY as error:
         raise OutageError(Reason.DATABASE_UNAVAILABLE) from error
+    except NOT_SET_UP as error:  # set up later, or restored empty: a person repairs it
+        raise NotSetUpError from error
 
 
 async def _pass(connection: Connection, fence: Fence) -> None:

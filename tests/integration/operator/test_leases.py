@@ -4,10 +4,13 @@ import asyncio
 
 import pytest
 
+from receipt_collector import schema
+from receipt_contract.errors import OutageError
 from receipt_operator.register import leases, requests
 from receipt_operator.register.database import Database, Fence, LeaseLostError
 from tests.integration.collector.books import Books
 from tests.integration.operator.desk import Desk, eventually, opened
+from tests.support import services
 from tests.support.facts import make_observed, make_wanted
 
 pytestmark = pytest.mark.services
@@ -85,6 +88,22 @@ async def test_clusters_do_not_share_leases(desk: Desk) -> None:
     )
 
     assert other is not None
+
+
+async def test_a_database_without_our_tables_is_waited_for(database_admin_url: str) -> None:
+    with services.fresh_database(database_admin_url, "not-set-up") as url:
+        empty = Database(url)
+        await empty.open()
+        try:
+            with pytest.raises(OutageError) as failure:
+                await _take(empty, "a", holder="one")
+            schema.setup(url)
+            fence = await _take(empty, "a", holder="one")
+        finally:
+            await empty.close()
+
+    assert "ledger database setup" in str(failure.value)
+    assert fence is not None
 
 
 async def test_a_released_lease_is_free_at_once(desk: Desk) -> None:
