@@ -64,6 +64,7 @@ class Link:
         self._blocked = False
         self._redeclaring = False
         self._problem: OutageError | None = OutageError(Reason.BROKER_UNAVAILABLE)
+        self._logged = ""  # the problem as it was last logged; a first failure is news too
 
     @property
     def blocked(self) -> bool:
@@ -208,6 +209,7 @@ class Link:
         if not channel.is_open:
             return
         self._problem = None
+        self._logged = ""
         self._ready_at = time.monotonic()
         _log.info("broker connected", link=self._name)
         self._tenant.opened(channel)
@@ -231,9 +233,10 @@ class Link:
 
     def _note(self, problem: OutageError) -> None:
         """Keep what is wrong, and log it when it is news."""
-        if self._ready_at is not None or str(problem) != self.problem:
+        if str(problem) != self._logged:
             _log.warning("broker not usable", link=self._name, problem=str(problem))
         self._problem = problem
+        self._logged = str(problem)
 
     def _count_failure(self) -> None:
         lived = 0.0 if self._ready_at is None else time.monotonic() - self._ready_at
