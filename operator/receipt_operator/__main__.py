@@ -1,7 +1,7 @@
 """`receipt-operator`: composes the parts, holds the lease, keeps the loops turning."""
 
 import asyncio
-import os
+import secrets
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -89,7 +89,8 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
 ) -> None:
     """Wait for the lease, then watch and turn the loops until a signal or its loss."""
     stop = asyncio.Event()
-    holder = f"{socket.gethostname()}-{os.getpid()}"
+    # Two pods on a host's network have one name and one process id.
+    holder = f"{socket.gethostname()}-{secrets.token_hex(4)}"
     beating = asyncio.create_task(_beat(pulse))
     fence = await _take_lease(settings, database, holder)
     database.hold(fence)

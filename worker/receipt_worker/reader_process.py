@@ -6,6 +6,7 @@ killed and its temporary folder removed. Nothing of a receipt outlives its child
 """
 
 import contextlib
+import ctypes
 import errno
 import os
 import resource
@@ -30,6 +31,9 @@ from receipt_worker.settings import ReadingSettings
 
 CHUNK_BYTES = 1024 * 1024
 ALARM_SPARE_SECONDS = 5  # the child ends itself this long after the deadline, if nobody else does
+
+PR_SET_PDEATHSIG = 1  # prctl(2)
+_LIBC = ctypes.CDLL(None)
 
 DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -92,11 +96,12 @@ def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:
         prefix="read-", dir=request.folder, ignore_cleanup_errors=True
     ) as folder:
         results, child_end = os.pipe()
+        parent = os.getpid()
         child = os.fork()
         if child == 0:
             os.close(results)
             worker.close()  # or the worker would not see the end of this process while we live
-            _read_and_exit(request, data, folder=folder, out=child_end)
+            _read_and_exit(request, data, folder=folder, out=child_end, parent=parent)
         os.close(child_end)
         try:
             return _collect(results, worker, deadline=request.settings.deadline)
@@ -132,16 +137,24 @@ def _end_group(child: int) -> None:
     os.waitpid(child, 0)
 
 
-def _read_and_exit(request: Request, data: bytes, *, folder: str, out: int) -> None:
+def _read_and_exit(request: Request, data: bytes, *, folder: str, out: int, parent: int) -> None:
     """Life of the child; never returns."""
     try:
         os.setsid()
+        _die_with(parent)
         signal.alarm(int(request.settings.deadline) + ALARM_SPARE_SECONDS)
         resource.setrlimit(resource.RLIMIT_AS, (request.settings.memory,) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         tempfile.tempdir = folder
         _write(out, ANSWERS.dump_json(_try(request, data)))
     finally:
+        os._exit(0)
+
+
+def _die_with(parent: int) -> None:
+    """Have the kernel end this process when its parent is killed, or do so if it was already."""
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
         os._exit(0)
 
 

@@ -122,8 +122,10 @@ def test_a_killed_reader_is_a_counted_try_and_the_next_receipt_is_read(
     with Reader(settings(tmp_path)) as reader:
         with trying(reader, noise()) as failures:
             eventually(lambda: reading_children() and named("tesseract"))
+            children = reading_children()
             for pid in victims(victim):
                 os.kill(pid, signal.SIGKILL)
+            eventually(lambda: not any(map(_is_reader, children)))
 
         assert [failure.reason for failure in failures] == [Reason.KILLED]
         assert reader.read(small_receipt().content, today=TODAY).extraction.total is not None
