@@ -209,7 +209,8 @@ class Target(Part):
         if self.reference is not None:
             return shorten(self.reference, MAX_SUMMARY_LENGTH)
         if self.references is not None:
-            return f"{len(self.references)} references"
+            count = len(self.references)
+            return f"{count} reference{'' if count == 1 else 's'}"
         if self.selector is not None:
             fields = " ".join(self.selector.document())
             return shorten(f"selector: {fields}", MAX_SUMMARY_LENGTH)
@@ -220,7 +221,7 @@ class RequestSpec(Part):
     """What is wanted. Absent fields take the operator's values, shown in status.effective."""
 
     target: Target
-    """The receipts this is about. Fixed within a runId."""
+    """The receipts this is about: exactly one of the fields. Fixed within a runId."""
     run_id: RunId = ""
     """Names one run of this wish: any date, ticket or revision. A new value is the one way to run again."""  # noqa: E501 - one sentence of the schema
     suspend: StrictBool | None = None

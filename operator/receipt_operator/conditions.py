@@ -46,9 +46,9 @@ FINAL_STATES = {
 }
 
 _SENTENCES = {
-    ConditionReason.NOTHING_TO_DO: "No receipt needed anything.",
     ConditionReason.EXPIRED: "The request was first seen after its startBefore; nothing was sent.",
-    ConditionReason.INVALID_TARGET: "The target cannot be resolved; nothing was sent.",
+    ConditionReason.INVALID_TARGET: "No request of this object has the runId in retryFailedOf,"
+    " or its receipts are not kept any more; nothing was sent.",
     ConditionReason.SELECTOR_TOO_LARGE: "The target means more receipts than maxItems allows;"
     " nothing was sent.",
     ConditionReason.BROKER_UNAVAILABLE: "The message broker does not answer; sending goes on when"
@@ -308,6 +308,8 @@ def result_sentence(facts: Facts) -> str:
     counts = request.counts
     if result is ConditionReason.DRY_RUN:
         return f"A dry run: {request.total} receipts match, nothing was sent."
+    if result is ConditionReason.NOTHING_TO_DO and not counts.known:
+        return "No receipt matches the target; nothing was sent."
     text = f"{counts.done} of {request.total} receipts done"
     if counts.skipped:
         text += f", {counts.skipped} skipped"

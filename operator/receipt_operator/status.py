@@ -185,7 +185,7 @@ def _failures(facts: Facts) -> Failures | None:
     return Failures(
         by_reason=tuple(ReasonCount(reason=reason, count=n) for reason, n in top),
         samples=(),
-        query=f"ledger requests show {facts.request.request_id}",
+        query=f"ledger requests show {facts.request.request_id} --state failed",
     )
 
 

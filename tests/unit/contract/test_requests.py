@@ -230,6 +230,7 @@ def test_an_absent_run_id_is_the_empty_one() -> None:
             f"2024/{'x' * 25}…{'x' * 20}/shop.png",
             id="a long reference loses its middle",
         ),
+        pytest.param({"references": ["b"]}, "1 reference", id="a list of one"),
         pytest.param({"references": ["b", "a"]}, "2 references", id="several"),
         pytest.param(
             {"selector": {"glob": "*", "cache": "Any"}}, "selector: glob cache", id="a selector"

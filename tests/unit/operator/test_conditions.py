@@ -353,6 +353,18 @@ def test_every_condition_speaks_about_the_object_as_it_was_read(request_: Reques
             id="cancelled",
         ),
         pytest.param(
+            make_facts(make_finished(result=ConditionReason.NOTHING_TO_DO, counts=Counts())),
+            "No receipt matches the target; nothing was sent.",
+            id="nothing matches",
+        ),
+        pytest.param(
+            make_facts(
+                make_finished(result=ConditionReason.NOTHING_TO_DO, counts=Counts(skipped=3))
+            ),
+            "0 of 3 receipts done, 3 skipped.",
+            id="all that matches is skipped",
+        ),
+        pytest.param(
             make_facts(make_finished(result=ConditionReason.DRY_RUN, counts=Counts(skipped=7))),
             "A dry run: 7 receipts match, nothing was sent.",
             id="a dry run",
