@@ -12,9 +12,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print values of variables
     help="""Receipts: find them, have them read, look at what was read.
 
-Every command prints JSON on standard output and speaks to people on standard error. Exit codes are
-0 for done, 1 for not or not wholly done, 2 for a command that was not understood or that selected
-nothing. Addresses of broker and database come from RABBITMQ_URL and DATABASE_URL.""",
+Commands print JSON on standard output and speak to people on standard error; extract on a terminal
+and doctor print text, see their --format. Exit codes are 0 for done, 1 for not or not wholly done,
+2 for a command that was not understood or that selected nothing. Addresses of broker and database
+come from RABBITMQ_URL and DATABASE_URL.""",
 )
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(caches.app, name="ocr-cache")

@@ -138,7 +138,7 @@ def _database(dsn: str) -> Iterator[Finding]:
             )
             schema.check(connection)
     except (ReceiptError, CommandError) as error:
-        advice = "Check DATABASE_URL and whether the server runs."
+        advice = "Check DATABASE_URL, its user and password too, and whether the server runs."
         yield Finding("database", State.PROBLEM, str(error), advice)
     except SchemaError as error:
         yield Finding("schema", State.PROBLEM, f"{error}.")
