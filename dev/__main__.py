@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from dev import console, packages
 from dev.errors import DevError
-from dev.kubernetes import choice, kubectl, programs
+from dev.kubernetes import choice, kind, kubectl, programs
 from dev.kubernetes.choice import Choice
 from dev.kubernetes.programs import Program
 from dev.stack import DEMO, Stack
@@ -65,9 +65,14 @@ def _kubeconfig(stack: Stack) -> None:
 def _setup(_: Stack) -> None:
     """Install system packages and build the programs of the local cluster, as far as missing."""
     packages.ensure()
-    if choice.choose(os.environ) is Choice.LOCAL:
-        programs.ensure(Program.ETCD)
-        programs.ensure(Program.API_SERVER)
+    match choice.choose(os.environ):
+        case Choice.LOCAL:
+            programs.ensure(Program.ETCD)
+            programs.ensure(Program.API_SERVER)
+        case Choice.KIND:
+            kind.program()
+        case Choice.CURRENT:
+            pass
     kubectl.find()
 
 

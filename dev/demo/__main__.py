@@ -25,7 +25,8 @@ def main() -> int:
         _show(stack, product)
     except DevError as error:
         console.say(f"The demo failed: {error}")
-        console.say("Logs to read: " + " ".join(str(log) for log in product.logs()))
+        if logs := product.logs():
+            console.say("Logs to read: " + " ".join(map(str, logs)))
         return 1
     except KeyboardInterrupt:
         console.say("Interrupted. `make demo-stop` ends what was started.")
@@ -51,8 +52,8 @@ def _say_more(product: Product) -> None:
     shell.tell(f"  . {product.environment_file}")
     shell.tell(f"  kubectl --namespace {NAMESPACE} get rrp,crb --output wide")
     shell.tell(f"  kubectl --namespace {NAMESPACE} describe rrp with-bad-files")
-    shell.tell("  .venv/bin/ledger doctor")
-    shell.tell(f"  .venv/bin/ledger receipts extract {product.root}/2024-03/*")
+    shell.tell("  ledger doctor")
+    shell.tell(f"  ledger receipts extract {product.root}/2024-03/*")
     shell.tell(f"  tail -f {product.logs()[0]}")
     shell.tell("To end it and remove its data: make demo-stop")
 

@@ -4,12 +4,14 @@ They are started anew each time, so that they run the code as it is now; service
 """
 
 import shutil
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dev import folders, postgres, program, samples
 from dev.demo import shell
+from dev.kubernetes import kubectl
 from dev.program import Program
 from dev.stack import Stack
 from receipt_runtime import files
@@ -94,8 +96,11 @@ class Product:
         return int(self._programs["operator"].metrics().get(sample, 0))
 
     def logs(self) -> list[Path]:
-        """Return the logs of our programs, the operator's first."""
-        return [self._stack.daemon(name).log for name in ("operator", *WORKERS, "collector")]
+        """Return the logs that our programs have written, the operator's first."""
+        if not self._stack.folder.exists():  # nothing was started, or it was ended again
+            return []
+        logs = (self._stack.daemon(name).log for name in ("operator", *WORKERS, "collector"))
+        return [log for log in logs if log.exists()]
 
     def _start(self, name: str, module: str, settings: Mapping[str, str]) -> Program:
         return program.start(self._stack.daemon(name), module, settings)
@@ -108,5 +113,7 @@ class Product:
     def _write_environment(self) -> None:
         """Write a file to be sourced; it holds passwords, so it is ours alone."""
         lines = [f"export {name}={value!r}\n" for name, value in self.environment.items()]
+        places = f"{Path(sys.executable).parent}:{kubectl.find().parent}"  # ledger, kubectl
+        lines.append(f'export PATH="{places}:$PATH"\n')
         self.environment_file.touch(mode=0o600)
         self.environment_file.write_text("".join(lines), encoding="utf-8")

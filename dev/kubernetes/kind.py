@@ -41,13 +41,18 @@ def docker_answers() -> bool:
 
 
 def _kind(*args: str) -> str:
-    kind = shutil.which("kind")
-    if kind is None:
-        raise NotInstalledError(
-            "A Docker engine runs here, but kind is not installed. Get it from"
-            " https://kind.sigs.k8s.io, or use the cluster without Docker: CLUSTER=local"
-        )
-    done = subprocess.run([kind, *args], check=False, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([program(), *args], check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise StartError(f"kind {' '.join(args)} ended with {done.returncode}, see above")
     return done.stdout
+
+
+def program() -> str:
+    """Return the machine's kind. Raises NotInstalledError."""
+    kind = shutil.which("kind")
+    if kind is None:
+        raise NotInstalledError(
+            "kind is not installed. Get it from https://kind.sigs.k8s.io, or use the cluster that"
+            " needs neither it nor Docker: CLUSTER=local"
+        )
+    return kind
