@@ -168,7 +168,7 @@ def test_the_api_server_comes_back_with_its_objects_after_a_kill(
     assert namespace in local_cluster.kubectl("get", "namespace", namespace)
 
 
-def test_the_operator_identity_may_do_what_its_role_says_and_nothing_more(
+def test_g9_the_operator_may_do_what_its_role_says_and_nothing_more(
     local_cluster: LocalCluster, namespace: str
 ) -> None:
     operator = local_cluster.operator_kubeconfig(namespace)
