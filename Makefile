@@ -58,8 +58,5 @@ clean: ## End the demo and remove the virtual environment and every cache of thi
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/it" if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m dev.packages
-	@echo "making the virtual environment …" >&2
-	@$(PYTHON) -m venv $(VENV)
-	@$(RUN) -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(RUN) -m pip install --quiet --editable '.[cli]' --group dev
+	@$(PYTHON) -m dev.environment $(VENV)
 	@touch $@
