@@ -197,6 +197,12 @@ class Controller:
         """Return those that were taken in but could not be shown; they are queued again."""
         cluster = self._settings.cluster
         wants = self._wants(keys)
+        # Judged now: an object that comes while we wait below was not looked at yet.
+        unreadable = [
+            observed
+            for key in keys
+            if key not in wants and (observed := self._objects.get(key)) is not None
+        ]
         now = datetime.now(UTC)
         rows = await requests.of_objects(
             self._database,
@@ -207,7 +213,6 @@ class Controller:
         await self._park([row for row in rows if row.key not in wants])
         await self._carry_out(self._decide(wants, rows, now))
         not_shown = await self._show(wants, now)
-        unreadable = [key for key in keys if key not in wants and self._objects.get(key)]
         return not_shown | await self._mirror.refuse(unreadable, now)
 
     def _wants(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, Wanted]:

@@ -84,7 +84,7 @@ class Mirror:
         self._no_progress_after = no_progress_after_seconds
         self._shown: dict[ObjectKey, Shown] = {}
         self._by_request: dict[str, ObjectKey] = {}
-        self._unreadable: set[ObjectKey] = set()
+        self._unreadable: dict[ObjectKey, Observed] = {}
         self._written_at: dict[ObjectKey, float] = {}
         self._told = notices.Told()
         self._paces = Paces()
@@ -106,12 +106,12 @@ class Mirror:
             self._shown[key] = replace(one, failures=failures)
         return await self._refresh_all(list(shown), now)
 
-    async def refuse(self, keys: Sequence[ObjectKey], now: datetime) -> set[ObjectKey]:
+    async def refuse(self, judged: Sequence[Observed], now: datetime) -> set[ObjectKey]:
         """Say on objects that this program cannot read them; return what failed."""
-        for key in keys:
-            self._untie(key)
-            self._unreadable.add(key)
-        return await self._refresh_all(keys, now)
+        for one in judged:
+            self._untie(one.key)
+            self._unreadable[one.key] = one
+        return await self._refresh_all([one.key for one in judged], now)
 
     def forget(self, key: ObjectKey) -> None:
         """Stop showing on an object that is gone."""
@@ -121,7 +121,7 @@ class Mirror:
 
     def _untie(self, key: ObjectKey) -> None:
         """Separate an object from the request it showed, which may still be active."""
-        self._unreadable.discard(key)
+        self._unreadable.pop(key, None)
         shown = self._shown.pop(key, None)
         if shown is not None:
             self._by_request.pop(shown.request.request_id, None)
@@ -230,8 +230,10 @@ class Mirror:
         self, observed: Observed, shown: Shown | None, now: datetime, obstacle: Obstacle | None
     ) -> Mapping[str, Any] | None:
         """Compute the status; None while the object's spec waits for its reconciliation."""
-        if observed.key in self._unreadable:
-            return unreadable_status(observed, now)
+        judged = self._unreadable.get(observed.key)
+        if judged is not None:
+            is_same = (judged.uid, judged.generation) == (observed.uid, observed.generation)
+            return unreadable_status(observed, now) if is_same else None
         if shown is None or not shown.speaks_of(observed):
             return None
         return status_of(self._facts(observed, shown, now, obstacle))
