@@ -26,6 +26,13 @@ programs: setup # the Kubernetes programs of the local cluster, built once a ver
 test: programs ## Run the tests; ARGS="tests/unit -k ports" goes to pytest
 	@$(RUN) -m pytest $(ARGS)
 
+.PHONY: gitops
+gitops: export CLUSTER := local
+gitops: programs ## Test with the real Argo CD, built once; ARGS goes to pytest
+	@$(RUN) -m dev.packages gitops
+	@$(RUN) -m dev.gitops.programs
+	@$(RUN) -m pytest tests/gitops $(ARGS)
+
 .PHONY: lint
 lint: setup ## Check style, format, types and import directions
 	@$(RUN) -m ruff check .

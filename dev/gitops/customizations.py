@@ -22,6 +22,10 @@ _HEAD = """\
 #   kubectl --namespace argocd patch configmap argocd-cm --patch-file argocd-cm.yaml
 #
 # Generated from the scripts beside this file; do not edit: make generate
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: argocd-cm
 data:
 """
 

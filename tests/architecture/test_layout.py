@@ -15,6 +15,8 @@ _CODE = {".py", ".sh", ".sql"}
 # Generated or foreign text, whose words and length are not ours.
 _NOT_OURS = {
     "LICENSE",
+    "dev/gitops/flux/go.mod",
+    "dev/gitops/flux/go.sum",
     "dev/gitops/go.mod",
     "dev/gitops/go.sum",
     "dev/kubernetes/go.mod",

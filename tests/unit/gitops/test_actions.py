@@ -7,8 +7,9 @@ import pytest
 from dev.gitops import customizations
 from receipt_contract.requests import RequestSpec
 from receipt_contract.status import ConditionReason
+from tests.support import lua
 from tests.support.facts import make_facts, make_observed
-from tests.unit.gitops import lua, objects
+from tests.unit.gitops import objects
 
 SPEC = {"target": {"reference": "2024-03/shop.png"}}
 PARTLY = ConditionReason.PARTIALLY_FAILED

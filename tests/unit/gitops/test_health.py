@@ -10,6 +10,7 @@ from receipt_contract.status import ConditionReason
 from receipt_operator import conditions
 from receipt_operator.facts import Obstacle
 from receipt_operator.register.rows import Counts, Ending
+from tests.support import lua
 from tests.support.facts import (
     BEGAN,
     OBSTACLES,
@@ -19,7 +20,7 @@ from tests.support.facts import (
     make_request,
 )
 from tests.support.requests import NOON
-from tests.unit.gitops import lua, objects
+from tests.unit.gitops import objects
 
 FAILURES = frozenset(conditions.FINAL_STATES) - conditions.SUCCESSES - {ConditionReason.EXPIRED}
 
