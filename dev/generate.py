@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from dev import settings_page
 from dev.gitops import customizations
 from receipt_contract import crd
 from receipt_contract.requests import Kind
@@ -21,7 +22,11 @@ def files() -> dict[Path, str]:
     definitions = {
         Path("crds") / f"{crd.crd_name(kind)}.yaml": HEAD + _yaml(crd.render(kind)) for kind in Kind
     }
-    return {**definitions, customizations.PATH: customizations.render()}
+    return {
+        **definitions,
+        customizations.PATH: customizations.render(),
+        settings_page.PATH: settings_page.render(),
+    }
 
 
 def _yaml(document: object) -> str:

@@ -6,7 +6,7 @@ from receipt_collector.collect import collect
 from receipt_collector.schema import SchemaError
 from receipt_collector.settings import CollectorSettings
 from receipt_runtime import logs, shutdown
-from receipt_runtime.settings import SettingsError, read
+from receipt_runtime.settings import SettingsError, answer_help, read
 
 SERVICE = "receipt-collector"
 EXIT_UNUSABLE = 1  # a person has to change something first
@@ -14,6 +14,7 @@ EXIT_UNUSABLE = 1  # a person has to change something first
 
 def main() -> int:
     """Run until a signal; the exit status is 1 when settings or schema cannot be used."""
+    answer_help(SERVICE, "Saves result events and dead letters in PostgreSQL.", CollectorSettings)
     try:
         settings = read(CollectorSettings)
         logs.configure(SERVICE, level=settings.log_level)

@@ -3,11 +3,14 @@
 Values come from the environment, are read once in `__main__`, and never appear in an error.
 """
 
+import argparse
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MAX_PORT = 65_535
@@ -86,6 +89,50 @@ def read(settings_class: type[S]) -> S:
         return settings_class()
     except ValidationError as error:
         raise SettingsError(_sentence(error)) from None
+
+
+class Setting(NamedTuple):
+    """One variable of the environment, as people are told about it."""
+
+    names: tuple[str, ...]  # each does; the first is the usual one
+    default: str | None  # None: it has to be set
+    description: str
+
+
+def described(*settings_classes: type[BaseSettings]) -> Iterator[Setting]:
+    """Give every variable that these classes read, in their order."""
+    for settings_class in settings_classes:
+        for field in settings_class.model_fields.values():
+            alias = field.validation_alias
+            if isinstance(alias, AliasChoices):
+                names = tuple(str(choice) for choice in alias.choices)
+            elif isinstance(alias, str):
+                names = (alias,)
+            else:
+                continue  # a group of limits, which no variable changes
+            yield Setting(names, _default(field), field.description or "")
+
+
+def answer_help(program: str, summary: str, *settings_classes: type[BaseSettings]) -> None:
+    """Answer `--help` with the variables; a program of ours takes no argument."""
+    lines = [
+        f"  {setting.names[0]:<34} {setting.description}"
+        + ("" if setting.default is None else f" [{setting.default}]")
+        for setting in described(*settings_classes)
+    ]
+    argparse.ArgumentParser(
+        prog=program,
+        description=summary,
+        epilog="\n".join(["environment:", *lines]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()
+
+
+def _default(field: FieldInfo) -> str | None:
+    if field.is_required():
+        return None
+    default = field.get_default(call_default_factory=True)
+    return str(default.value if isinstance(default, StrEnum) else default)
 
 
 def _sentence(error: ValidationError) -> str:

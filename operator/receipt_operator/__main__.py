@@ -26,7 +26,7 @@ from receipt_operator.workqueue import WorkQueue
 from receipt_runtime import backoff, logs
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.health import HealthServer
-from receipt_runtime.settings import SettingsError, TopologyMode, read
+from receipt_runtime.settings import SettingsError, TopologyMode, answer_help, read
 
 WINDOW = 500  # three quarters of the rate of a window without bound
 LOOP_LONGEST_PAUSE_SECONDS = 15.0
@@ -38,6 +38,11 @@ _log = structlog.get_logger("receipt_operator")
 
 def main() -> None:
     """Run until a signal; exits with 2 for wrong settings, 3 when another operator took over."""
+    answer_help(
+        "receipt-operator",
+        "Turns ReceiptReprocess and CacheRebuild objects into work and shows what became of it.",
+        OperatorSettings,
+    )
     try:
         settings = read(OperatorSettings)
     except SettingsError as error:

@@ -4,7 +4,7 @@ import sys
 
 from receipt_contract.errors import OutageError
 from receipt_runtime import logs, shutdown
-from receipt_runtime.settings import SettingsError, read
+from receipt_runtime.settings import SettingsError, answer_help, read
 from receipt_worker.consume import consume
 from receipt_worker.settings import ReadingSettings, WorkerSettings
 
@@ -14,6 +14,12 @@ EXIT_UNUSABLE = 1  # a person has to change something first
 
 def main() -> int:
     """Run until a signal; the exit status is 1 when settings or folders cannot be used."""
+    answer_help(
+        SERVICE,
+        "Reads receipts: work messages in, result events out.",
+        WorkerSettings,
+        ReadingSettings,
+    )
     try:
         settings = read(WorkerSettings)
         logs.configure(SERVICE, level=settings.log_level)

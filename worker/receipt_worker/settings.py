@@ -80,7 +80,8 @@ class WorkerSettings(RuntimeSettings):
     cache_root: Path = Field(
         default=Path("/data/receipts/derived/ocr-cache"),
         validation_alias="HOME_BUDGET_OCR_CACHE",
-        description="Caches, artifacts, markers and locks; written.",
+        description="Caches, artifacts, markers and locks; written. A missing folder is made, so"
+        " mount the volume before the start.",
     )
     artifact_prefix: str = Field(
         default="pvc://receipt-ocr",
@@ -103,5 +104,5 @@ class WorkerSettings(RuntimeSettings):
     host: str = Field(
         default="",
         validation_alias="HOSTNAME",
-        description="Name of this machine in events; empty asks the system.",
+        description="Name of this machine in events; without it the system is asked.",
     )

@@ -3,7 +3,13 @@
 import pytest
 
 from receipt_runtime import settings
-from receipt_runtime.settings import RuntimeSettings, SettingsError, TopologyMode
+from receipt_runtime.settings import (
+    RuntimeSettings,
+    SettingsError,
+    TopologyMode,
+    answer_help,
+    described,
+)
 
 A_URL = "amqp://bob:secret@broker:5672/receipts"
 VARIABLES = ("RABBITMQ_URL", "RECEIPTS_TOPOLOGY", "HEALTH_PORT", "LOG_LEVEL")
@@ -80,3 +86,23 @@ def test_g8_settings_do_not_show_the_url(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("RABBITMQ_URL", A_URL)
 
     assert "secret" not in repr(settings.read(RuntimeSettings))
+
+
+def test_every_variable_is_described_with_its_default() -> None:
+    found = {setting.names[0]: setting for setting in described(RuntimeSettings)}
+
+    assert found["RABBITMQ_URL"].default is None
+    assert found["RECEIPTS_TOPOLOGY"].default == "declare"
+    assert all(setting.description for setting in found.values())
+
+
+def test_help_names_the_variables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["program", "--help"])
+
+    with pytest.raises(SystemExit) as ended:
+        answer_help("program", "What it does.", RuntimeSettings)
+
+    assert ended.value.code == 0
+    assert "RABBITMQ_URL" in capsys.readouterr().out
