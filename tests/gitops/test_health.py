@@ -3,8 +3,10 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from dev import folders
@@ -13,6 +15,8 @@ from tests.gitops.desk import REPROCESS, Desk, request
 from tests.support.answerer import answering
 
 pytestmark = pytest.mark.cluster
+
+LOOKING_SECONDS = 0.7
 
 
 def test_g4_a_suspended_request_is_suspended_until_it_goes_on(desk: Desk) -> None:
@@ -94,13 +98,18 @@ def test_an_expired_request_keeps_an_application_healthy(desk: Desk) -> None:
 
 
 def test_g4_an_object_created_again_at_once_is_never_called_invalid(desk: Desk) -> None:
-    name = "again-and-again"
+    name = "again-at-once"
     desk.write_receipts(f"{name}.png")
     document = json.dumps(request(name, f"{name}.png", suspend=True))
     desk.pipeline.kubectl("create", "--filename=-", text=document)
+    desk.wait_object(name, lambda status: status.get("state") == "Suspended")
 
-    for _ in range(15):
-        desk.pipeline.kubectl("replace", "--force", "--filename=-", text=document)
+    with psycopg.connect(desk.pipeline.database_url) as held:
+        held.execute("LOCK TABLE work.requests IN ACCESS EXCLUSIVE MODE")
+        desk.pipeline.delete(REPROCESS, name)
+        time.sleep(LOOKING_SECONDS)  # the operator sees that it is gone, and waits for its row
+        desk.pipeline.kubectl("create", "--filename=-", text=document)
+        time.sleep(LOOKING_SECONDS)
     desk.wait_object(name, lambda status: status.get("state") == "Suspended")
     shown = desk.history.true_healths(REPROCESS, name)
 
