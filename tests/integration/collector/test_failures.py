@@ -106,7 +106,8 @@ def test_a_dead_normal_event_fails_the_reading(books: Books) -> None:
     ],
 )
 def test_g6_no_dead_letter_can_stop_the_failures_queue(books: Books, at: str) -> None:
-    body = results.encode(make_run(at=at, attempt=3))
+    sound = results.encode(make_run(at="here.png", attempt=3))
+    body = sound.replace(b'"here.png"', wire.dumps(at))
     delivery = replace(make_delivery(body), queue=RESULTS_SIDE.failures)
 
     collect.record_failure(books.database, delivery)
