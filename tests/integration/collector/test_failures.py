@@ -6,7 +6,7 @@ import pytest
 
 from receipt_collector import collect, failures
 from receipt_collector.failures import Failure
-from receipt_contract import results, work
+from receipt_contract import results, wire, work
 from receipt_contract.errors import Reason
 from receipt_contract.results import ExtractionStatus
 from receipt_contract.topology import REASON_HEADER, RESULTS_SIDE
