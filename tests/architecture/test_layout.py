@@ -22,7 +22,7 @@ _NOT_OURS = {
     "dev/kubernetes/go.mod",
     "dev/kubernetes/go.sum",
 }
-# Paths of one machine, and words for which the glossary has another one.
+# Paths of one machine, and notes to finish something later.
 _FORBIDDEN = re.compile(r"(?<![\w.])/(?:work|root|home/\w+)/|\b(?:TODO|FIXME|XXX)\b")
 
 
