@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from receipt_cli.output import ExitCode
-from receipt_collector.__main__ import main as run_collector
-from receipt_worker.__main__ import main as run_worker
+from receipt_collector.__main__ import run as run_collector
+from receipt_worker.__main__ import run as run_worker
 
 
 def consume(*, root: Path, cache: Path, rabbitmq_url: str) -> ExitCode:

@@ -13,8 +13,13 @@ EXIT_UNUSABLE = 1  # a person has to change something first
 
 
 def main() -> int:
-    """Run until a signal; the exit status is 1 when settings or schema cannot be used."""
+    """Answer `--help`, or run; the entry point of the program itself."""
     answer_help(SERVICE, "Saves result events and dead letters in PostgreSQL.", CollectorSettings)
+    return run()
+
+
+def run() -> int:
+    """Run until a signal; the exit status is 1 when settings or schema cannot be used."""
     try:
         settings = read(CollectorSettings)
         logs.configure(SERVICE, level=settings.log_level)

@@ -13,13 +13,18 @@ EXIT_UNUSABLE = 1  # a person has to change something first
 
 
 def main() -> int:
-    """Run until a signal; the exit status is 1 when settings or folders cannot be used."""
+    """Answer `--help`, or run; the entry point of the program itself."""
     answer_help(
         SERVICE,
         "Reads receipts: work messages in, result events out.",
         WorkerSettings,
         ReadingSettings,
     )
+    return run()
+
+
+def run() -> int:
+    """Run until a signal; the exit status is 1 when settings or folders cannot be used."""
     try:
         settings = read(WorkerSettings)
         logs.configure(SERVICE, level=settings.log_level)
