@@ -173,6 +173,8 @@ def test_a_cancelled_request_ends_with_what_was_done(running: Pipeline) -> None:
     running.wait(REPROCESS, "cancelled", lambda status: count(status, "published") == 2)
 
     running.patch(REPROCESS, "cancelled", cancel=True)
+    generation = running.read(REPROCESS, "cancelled")["metadata"]["generation"]
+    running.wait(REPROCESS, "cancelled", lambda status: status["observedGeneration"] == generation)
     with answering(running.broker_url):
         status = running.wait_finished(REPROCESS, "cancelled")
 
