@@ -41,7 +41,7 @@ class PassStatus(StrEnum):
 
 @dataclass(frozen=True)
 class FieldRecord:
-    """Where a value comes from and what speaks for it."""
+    """Where a value comes from and what speaks for it; confidence 0..1, calibrated."""
 
     value: str
     raw_text: str | None
@@ -50,35 +50,83 @@ class FieldRecord:
     pass_id: int | None
     evidence: tuple[str, ...]
     candidates: tuple[str, ...]
+    confidence: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one entry of a list is printed."""
+
+    raw_text: str
+    page: int
+    box: Box
+    pass_id: int | None
 
 
 @dataclass(frozen=True)
 class ItemRecord:
-    """One line paid for."""
+    """One line paid for; price is that of one unit."""
 
     description: str
     quantity: Decimal | None
     unit_price: Decimal | None
     total: Decimal
+    quantity_unit: str | None = None
+    product_code: str | None = None
+    tax_code: str | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class TaxRecord:
+    """What was taxed under one rate, in percent; description is the letter or word of its row."""
+
+    rate: Decimal | None
+    net_amount: Decimal | None
+    amount: Decimal
+    description: str | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class PaymentRecord:
+    """One means of payment; of a card never more than its last four digits."""
+
+    method: str
+    amount: Decimal | None
+    card_network: str | None = None
+    card_last4: str | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """The fields of a receipt; None where nothing was read."""
+    """The fields of a receipt; None where nothing was read. `fields` has the evidence by name."""
 
     status: ExtractionStatus
     review_reasons: tuple[ReviewReason, ...]
     confidence: Decimal  # 0..1
     merchant_name: str | None = None
+    merchant_address: str | None = None
+    merchant_phone_number: str | None = None
+    merchant_tax_id: str | None = None
     transaction_date: date | None = None
     transaction_time: time | None = None
-    total: Decimal | None = None
+    receipt_number: str | None = None
     currency: str | None = None
+    total: Decimal | None = None
     subtotal: Decimal | None = None
     total_tax: Decimal | None = None
+    tip: Decimal | None = None
+    rounding: Decimal | None = None
+    discount_total: Decimal | None = None
+    change: Decimal | None = None
     card_last4: str | None = None
     payment_method: str | None = None
-    receipt_number: str | None = None
+    receipt_type: str | None = None
+    country_region: str | None = None
+    tax_details: tuple[TaxRecord, ...] = ()
+    payments: tuple[PaymentRecord, ...] = ()
     items: tuple[ItemRecord, ...] = ()
     fields: dict[str, FieldRecord] = field(default_factory=dict)
 
