@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from dev import settings_page
+from dev import fields_page, settings_page
 from dev.gitops import customizations
 from receipt_contract import crd
 from receipt_contract.requests import Kind
@@ -25,6 +25,7 @@ def files() -> dict[Path, str]:
     return {
         **definitions,
         customizations.PATH: customizations.render(),
+        fields_page.PATH: fields_page.render(),
         settings_page.PATH: settings_page.render(),
     }
 

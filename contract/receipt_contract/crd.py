@@ -38,6 +38,9 @@ class Rule(NamedTuple):
     sentence: str
 
 
+# Marks the sentences about fields that are part of the request.
+FIXED = "is fixed within a runId"
+
 # Optionals with a default, `.?runId.orValue("")`, cost a hundred times the budget.
 _OTHER_RUN = '(has(self.runId) ? self.runId : "") != (has(oldSelf.runId) ? oldSelf.runId : "")'
 
@@ -57,7 +60,7 @@ _PATH_SENTENCE = (
 def _fixed(field: str, unchanged: str) -> Rule:
     return Rule(
         f"{_OTHER_RUN} || {unchanged}",
-        f"{field} is fixed within a runId: set a new spec.runId together with the new {field}",
+        f"{field} {FIXED}: set a new spec.runId together with the new {field}",
     )
 
 
