@@ -26,6 +26,7 @@ from receipt_operator.observed import Objects, from_document
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Publication
 from receipt_operator.reconcile import Act, Decision, Wanted
+from receipt_operator.recounting import Recounting
 from receipt_operator.register import evidence, outgoing, requests
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request, RequestState
@@ -69,6 +70,7 @@ class Controller:
         self._planner = planner
         self._publication = publication
         self._mirror = mirror
+        self._recounting = Recounting(database)
         self._listed: set[str] = set()  # namespaces
         self._caught_up: set[str] = set()  # of which every object was reconciled since
         self._some_caught_up = asyncio.Event()
@@ -151,6 +153,8 @@ class Controller:
         began = time.monotonic()
         try:
             active, now = await self._active()
+            if await self._recounting.keep([request.request_id for request in active]):
+                active, now = await self._active()
             last_result = await evidence.latest_result(self._database)
             changed = await finishing.advance(
                 self._database,
@@ -204,15 +208,18 @@ class Controller:
             if key not in wants and (observed := self._objects.get(key)) is not None
         ]
         now = datetime.now(UTC)
+        request_ids = [want.request_id for want in wants.values()]
         rows = await requests.of_objects(
-            self._database,
-            cluster=cluster,
-            keys=keys,
-            request_ids=[want.request_id for want in wants.values()],
+            self._database, cluster=cluster, keys=keys, request_ids=request_ids
         )
-        await self._park([row for row in rows if row.key not in wants])
-        await self._carry_out(self._decide(wants, rows, now))
-        not_shown = await self._show(wants, now)
+        orphans = [row.request_id for row in rows if row.key not in wants and row.goes_on]
+        writing = [one for one in self._decide(wants, rows, now) if one.writes]
+        if orphans or writing:
+            await self._carry_out(orphans, writing)
+            rows = await requests.of_objects(
+                self._database, cluster=cluster, keys=(), request_ids=request_ids
+            )
+        not_shown = await self._show(wants, rows, now)
         return not_shown | await self._mirror.refuse(unreadable, now)
 
     def _wants(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, Wanted]:
@@ -227,12 +234,6 @@ class Controller:
                 wants[key] = want
         return wants
 
-    async def _park(self, orphans: Sequence[Request]) -> None:
-        ids = [row.request_id for row in orphans if not row.finished and not row.parked]
-        if ids:
-            async with self._database.write() as connection:
-                await requests.park(connection, ids)
-
     def _decide(
         self, wants: Mapping[ObjectKey, Wanted], rows: Sequence[Request], now: datetime
     ) -> list[Decision]:
@@ -245,12 +246,10 @@ class Controller:
             if (observed := self._objects.get(key)) is not None
         ]
 
-    async def _carry_out(self, decisions: Sequence[Decision]) -> None:
-        writing = [decision for decision in decisions if decision.writes]
-        if not writing:
-            return
+    async def _carry_out(self, orphans: Sequence[str], decisions: Sequence[Decision]) -> None:
         async with self._database.write() as connection:
-            for decision in writing:
+            await requests.park(connection, orphans)
+            for decision in decisions:
                 request_id = decision.claim.request_id
                 await requests.park(connection, decision.park)
                 if decision.act is Act.CLAIM:
@@ -261,16 +260,18 @@ class Controller:
                     await requests.follow(connection, request_id, decision.knobs)
                 await requests.unpark(connection, decision.unpark)
 
-    async def _show(self, wants: Mapping[ObjectKey, Wanted], now: datetime) -> set[ObjectKey]:
-        """Read what stands now, plan what is not planned, and write the statuses."""
+    async def _show(
+        self, wants: Mapping[ObjectKey, Wanted], rows: Sequence[Request], now: datetime
+    ) -> set[ObjectKey]:
+        """Plan what is not planned, and write the statuses."""
         if not wants:
             return set()
-        cluster = self._settings.cluster
-        ids = [want.request_id for want in wants.values()]
-        rows = await requests.of_objects(self._database, cluster=cluster, keys=(), request_ids=ids)
         by_id = {row.request_id: row for row in rows}
         histories = await requests.histories(
-            self._database, cluster=cluster, keys=list(wants), limit=MAX_HISTORY + 1
+            self._database,
+            cluster=self._settings.cluster,
+            keys=list(wants),
+            limit=MAX_HISTORY + 1,
         )
         shown = {}
         for key, want in wants.items():

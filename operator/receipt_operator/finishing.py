@@ -1,5 +1,6 @@
 """Ending requests: latch why, end what is left, freeze the result in one transaction."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -7,28 +8,33 @@ from receipt_contract.errors import Reason
 from receipt_contract.status import MAX_SAMPLES
 from receipt_operator import endings
 from receipt_operator.facts import Failures
-from receipt_operator.register import items, requests
+from receipt_operator.register import items, requests, tallies
 from receipt_operator.register.database import Connection, Database
 from receipt_operator.register.requests import Frozen
-from receipt_operator.register.rows import Request
+from receipt_operator.register.rows import Ending, Request
+
+CONCURRENT_STEPS = 3  # half of the connections: the other loops go on
 
 
 async def advance(
     database: Database, active: Sequence[Request], now: datetime, *, settle_grace_seconds: float
 ) -> list[str]:
-    """Move every request that is due toward its end; return the ids of those that changed."""
-    changed = []
+    """Move every request that is due toward its end; return the ids of those that changed.
+
+    One that fails holds up no other; its failure is raised when all had their turn.
+    """
+    gate = asyncio.Semaphore(CONCURRENT_STEPS)
+    steps = {}
     for request in active:
         ending = endings.begun(request, now)
         if ending is not None:
-            async with database.write() as connection:
-                await requests.begin_ending(connection, request.request_id, ending)
-            changed.append(request.request_id)
+            steps[request.request_id] = _begin(database, request.request_id, ending, gate)
         elif endings.is_due(request, now, settle_grace_seconds=settle_grace_seconds):
-            async with database.write() as connection:
-                await _finish(connection, request.request_id)
-            changed.append(request.request_id)
-    return changed
+            steps[request.request_id] = _finish(database, request.request_id, gate)
+    for outcome in await asyncio.gather(*steps.values(), return_exceptions=True):
+        if outcome is not None:
+            raise outcome
+    return list(steps)
 
 
 async def failures(database: Database, request_id: str) -> Failures:
@@ -37,7 +43,19 @@ async def failures(database: Database, request_id: str) -> Failures:
         return await _failures(connection, request_id)
 
 
-async def _finish(connection: Connection, request_id: str) -> None:
+async def _begin(
+    database: Database, request_id: str, ending: Ending, gate: asyncio.Semaphore
+) -> None:
+    async with gate, database.write() as connection:
+        await requests.begin_ending(connection, request_id, ending)
+
+
+async def _finish(database: Database, request_id: str, gate: asyncio.Semaphore) -> None:
+    async with gate, database.write() as connection:
+        await _freeze(connection, request_id)
+
+
+async def _freeze(connection: Connection, request_id: str) -> None:
     """Freeze a request; the row lock keeps results that come now behind the freeze."""
     request = await requests.lock_unfinished(connection, request_id)
     if request is None:
@@ -58,6 +76,7 @@ async def _finish(connection: Connection, request_id: str) -> None:
     }
     frozen = Frozen(endings.result_of(request, counts), counts.known, counts, summary)
     await requests.freeze(connection, request_id, frozen)
+    await tallies.forget(connection, request_id)
 
 
 async def _failures(connection: Connection, request_id: str) -> Failures:

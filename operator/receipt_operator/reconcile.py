@@ -97,8 +97,7 @@ def decide(observed: Observed, want: Wanted, rows: Sequence[Request], now: datet
         for row in rows
         if row.key == observed.key
         and row is not known
-        and not row.finished
-        and not row.parked
+        and row.goes_on
         and row.run_id != looked_back_on
     )
     if known is not None and known.finished:

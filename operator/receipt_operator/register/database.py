@@ -28,7 +28,7 @@ _AWAY = (
 # Local to each transaction: behind a pooler a session's settings would leak to other clients.
 SETTINGS = """
     SELECT set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true),
-           set_config('timezone', 'UTC', true)
+           set_config('timezone', 'UTC', true), set_config('transaction_read_only', %s, true)
 """
 
 
@@ -105,8 +105,11 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Connection]:
-        """Lend a connection for reading; raises OutageError(DATABASE_UNAVAILABLE)."""
-        async with self._transaction() as connection:
+        """Lend a connection that can only read, so that no write slips past the fence.
+
+        Raises OutageError(DATABASE_UNAVAILABLE).
+        """
+        async with self._transaction(read_only="on") as connection:
             yield connection
 
     @asynccontextmanager
@@ -130,9 +133,9 @@ class Database:
             yield connection
 
     @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[Connection]:
+    async def _transaction(self, read_only: str = "off") -> AsyncIterator[Connection]:
         async with _translated(), self._pool.connection() as connection:
-            await connection.execute(SETTINGS)
+            await connection.execute(SETTINGS, [read_only])
             yield connection
 
 
