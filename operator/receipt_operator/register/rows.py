@@ -133,6 +133,11 @@ class Request:
         return self.state is RequestState.FINISHED
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it is neither frozen nor parked."""
+        return not self.finished and not self.parked
+
+    @property
     def dry_run(self) -> bool:
         """Whether the request only counts."""
         return bool(self.wish.get("dryRun"))
