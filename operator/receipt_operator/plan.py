@@ -18,7 +18,7 @@ from receipt_contract.requests import CacheChoice, RequestSpec, Selector
 from receipt_contract.status import ConditionReason
 from receipt_operator import caches, discovery
 from receipt_operator.board import Board
-from receipt_operator.register import items, leases, requests, selection
+from receipt_operator.register import items, leases, requests, selection, tallies
 from receipt_operator.register.database import Database, Fence
 from receipt_operator.register.requests import Frozen, UnknownRunError
 from receipt_operator.register.rows import Counts, Request
@@ -120,6 +120,7 @@ class Planner:
         async with self._database.write() as connection:
             await requests.drop_plan(connection, request_id)
             await requests.freeze(connection, request_id, frozen)
+            await tallies.forget(connection, request_id)
 
     def _chunks(self, current: Request, spec: RequestSpec) -> AsyncIterator[list[str]]:
         target, after = spec.target, current.plan_cursor or ""

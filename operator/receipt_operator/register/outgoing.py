@@ -2,38 +2,23 @@
 
 from collections.abc import Sequence
 
-from receipt_contract.requests import MAX_IN_FLIGHT
 from receipt_operator.register.database import Connection, Database
 from receipt_operator.register.rows import Request, request_of
+from receipt_operator.register.tallies import WITH_COUNTS
 
 
 async def publishable(
     database: Database, *, cluster: str, namespaces: Sequence[str]
 ) -> list[Request]:
-    """Read every request that may send, with counts of what has not ended.
-
-    Asked several times a second: what waits is counted up to the largest window, so that a large
-    request costs no more than a small one.
-    """
+    """Read every request that may send, with counts of its items."""
     async with database.read() as connection:
         cursor = await connection.execute(
-            """
-            SELECT r.*, waiting.live_planned, sent.live_publishing, sent.live_published
-              FROM work.requests r
-             CROSS JOIN LATERAL (
-                SELECT count(*) AS live_planned FROM (
-                    SELECT 1 FROM work.items
-                     WHERE request_id = r.request_id AND state = 'planned' LIMIT %(most)s) w
-                ) waiting
-             CROSS JOIN LATERAL (
-                SELECT count(*) FILTER (WHERE state = 'publishing') AS live_publishing,
-                       count(*) FILTER (WHERE state = 'published') AS live_published
-                  FROM work.items
-                 WHERE request_id = r.request_id AND state IN ('publishing', 'published')) sent
+            f"""
+            {WITH_COUNTS}
              WHERE r.cluster = %(cluster)s AND r.namespace = ANY(%(namespaces)s)
                AND r.state = 'open'
             """,
-            {"cluster": cluster, "namespaces": list(namespaces), "most": MAX_IN_FLIGHT},
+            {"cluster": cluster, "namespaces": list(namespaces)},
         )
         found = [request_of(row) for row in await cursor.fetchall()]
     return [request for request in found if request.publishable]

@@ -13,12 +13,11 @@ SELECT request_id::text, cluster, namespace, kind, name, run_id, state, result, 
        coalesce(request.skipped, live.skipped) AS skipped
   FROM work.requests AS request
  CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE item.state = 'done') AS done,
-           count(*) FILTER (WHERE item.state = 'failed') AS failed,
-           count(*) FILTER (WHERE item.state = 'skipped') AS skipped
-      FROM work.items AS item
-     WHERE item.request_id = request.request_id AND request.state <> 'finished'
-  ) AS live
+    SELECT coalesce(sum(done), 0) AS done, coalesce(sum(failed), 0) AS failed,
+           coalesce(sum(skipped), 0) AS skipped
+      FROM work.tallies
+     WHERE request_id = request.request_id AND request.state <> 'finished'
+) AS live
 """
 
 

@@ -11,28 +11,13 @@ from receipt_contract.identity import RequestName
 from receipt_contract.status import ConditionReason
 from receipt_operator.register.database import Connection, Database
 from receipt_operator.register.rows import Counts, Ending, Knobs, ObjectKey, Request, request_of
+from receipt_operator.register.tallies import WITH_COUNTS
 
-# `suspended` mirrors knobs.suspend as a column of its own, because the active clock follows it.
+# `suspended` mirrors knobs.stopped as a column of its own, because the active clock follows it.
 _STOP_CLOCK = """
     active_seconds = active_seconds
         + coalesce(extract(epoch FROM now() - active_since)::float8, 0),
     active_since = NULL
-"""
-
-
-_WITH_COUNTS = """
-    SELECT r.*, c.* FROM work.requests r
-     CROSS JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE i.state = 'planned') AS live_planned,
-               count(*) FILTER (WHERE i.state = 'publishing') AS live_publishing,
-               count(*) FILTER (WHERE i.state = 'published') AS live_published,
-               count(*) FILTER (WHERE i.state = 'done') AS live_done,
-               count(*) FILTER (WHERE i.state = 'failed') AS live_failed,
-               count(*) FILTER (WHERE i.state = 'skipped') AS live_skipped,
-               count(*) FILTER (WHERE i.publications > 0) AS live_confirmed,
-               coalesce(sum(i.publications), 0)::bigint AS live_publications,
-               max(i.ended_at) AS last_advance_at
-          FROM work.items i WHERE i.request_id = r.request_id AND r.state <> 'finished') c
 """
 
 
@@ -49,6 +34,7 @@ class Claim:
     object_uid: str
     wish: Mapping[str, Any]
     knobs: Knobs
+    awaiting_approval: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,8 +64,8 @@ async def of_objects(
                     AS o (kind, namespace, name) USING (kind, namespace, name)
                  WHERE r.cluster = %(cluster)s AND r.state <> 'finished'
                 UNION SELECT unnest(%(ids)s::uuid[]))
-            {_WITH_COUNTS} WHERE r.request_id IN (SELECT request_id FROM wanted)
-            """,  # noqa: S608 - a constant of this file
+            {WITH_COUNTS} WHERE r.request_id IN (SELECT request_id FROM wanted)
+            """,  # noqa: S608 - a constant of ours
             {"cluster": cluster, "ids": list(request_ids), **_columns(keys)},
         )
         return [request_of(row) for row in await cursor.fetchall()]
@@ -89,7 +75,7 @@ async def one(database: Database, request_id: str) -> Request | None:
     """Read one request with its live counts."""
     async with database.read() as connection:
         cursor = await connection.execute(
-            f"{_WITH_COUNTS} WHERE r.request_id = %(request_id)s", {"request_id": request_id}
+            f"{WITH_COUNTS} WHERE r.request_id = %(request_id)s", {"request_id": request_id}
         )
         row = await cursor.fetchone()
     return request_of(row) if row else None
@@ -103,7 +89,7 @@ async def active(
         clock = await (await connection.execute("SELECT now() AS now")).fetchone()
         cursor = await connection.execute(
             f"""
-            {_WITH_COUNTS}
+            {WITH_COUNTS}
              WHERE r.cluster = %(cluster)s AND r.namespace = ANY(%(namespaces)s)
                AND r.state <> 'finished'
             """,
@@ -188,13 +174,13 @@ async def claim(connection: Connection, claim: Claim) -> None:
     await connection.execute(
         """
         INSERT INTO work.requests (request_id, cluster, namespace, kind, name, run_id, object_uid,
-                                   wish, state, knobs, suspended, active_since)
+                                   wish, state, knobs, suspended, awaiting_approval, active_since)
         VALUES (%(request_id)s, %(cluster)s, %(namespace)s, %(kind)s, %(name)s, %(run_id)s,
-                %(object_uid)s, %(wish)s, 'planning', %(knobs)s, %(suspend)s,
-                CASE WHEN %(suspend)s THEN NULL ELSE now() END)
+                %(object_uid)s, %(wish)s, 'planning', %(knobs)s, %(stopped)s, %(awaiting)s,
+                CASE WHEN %(stopped)s OR %(awaiting)s THEN NULL ELSE now() END)
         ON CONFLICT (request_id) DO NOTHING
         """,
-        _identity(claim) | {"suspend": claim.knobs.suspend},
+        _identity(claim) | {"stopped": claim.knobs.stopped, "awaiting": claim.awaiting_approval},
     )
 
 
@@ -230,10 +216,11 @@ async def follow(connection: Connection, request_id: str, knobs: Knobs) -> None:
         UPDATE work.requests SET knobs = %(knobs)s, suspended = true, {_STOP_CLOCK}
          WHERE request_id = %(request_id)s AND state <> 'finished'
         """  # noqa: S608 - a constant of this file
-        if knobs.suspend
+        if knobs.stopped
         else """
         UPDATE work.requests SET knobs = %(knobs)s, suspended = false,
-               active_since = CASE WHEN parked THEN NULL ELSE coalesce(active_since, now()) END
+               active_since = CASE WHEN parked OR awaiting_approval THEN NULL
+                                   ELSE coalesce(active_since, now()) END
          WHERE request_id = %(request_id)s AND state <> 'finished'
         """,
         {"request_id": request_id, "knobs": Jsonb(knobs.document())},
@@ -256,7 +243,7 @@ async def unpark(connection: Connection, request_ids: Sequence[str]) -> None:
     await connection.execute(
         """
         UPDATE work.requests SET parked = false,
-               active_since = CASE WHEN suspended THEN NULL ELSE now() END
+               active_since = CASE WHEN suspended OR awaiting_approval THEN NULL ELSE now() END
          WHERE request_id = ANY(%(ids)s::uuid[]) AND state <> 'finished' AND parked
         """,
         {"ids": list(request_ids)},

@@ -242,7 +242,7 @@ async def test_publishable_reads_what_may_send_with_its_window(desk: Desk) -> No
     [found] = await outgoing.publishable(desk.database, cluster=CLUSTER, namespaces=NAMESPACES)
 
     assert found.request_id == mine
-    assert found.counts == Counts(planned=1, publishing=1, published=1)
+    assert found.counts == Counts(1, 1, 1, 1, 1, 1)
 
 
 async def test_of_objects_reads_unfinished_ones_of_the_objects_and_those_named(desk: Desk) -> None:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from receipt_contract.requests import MAX_IN_FLIGHT
-from receipt_operator.register import evidence, items, outgoing, requests
+from receipt_operator import finishing
+from receipt_operator.register import evidence, items, outgoing, requests, tallies
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import Request
 from tests.integration.collector.books import Books
@@ -42,9 +42,9 @@ def full(desk: Desk) -> Iterator[Desk]:
         """,
         (ITEMS_EACH,),
     )
-    desk.books.looker.execute("ANALYZE work.requests, work.items")
+    desk.books.looker.execute("ANALYZE work.requests, work.items, work.tallies")
     yield desk
-    desk.books.looker.execute("TRUNCATE work.items, work.requests")
+    desk.books.looker.execute("TRUNCATE work.items, work.requests, work.tallies")
 
 
 async def _open_large(desk: Desk) -> Request:
@@ -59,7 +59,7 @@ async def _open_large(desk: Desk) -> Request:
         """,
         (request_id, LARGE // 2, LARGE // 2, LARGE // 2, LARGE),
     )
-    desk.books.looker.execute("ANALYZE work.items")
+    desk.books.looker.execute("ANALYZE work.items, work.tallies")
     return await desk.one(request_id)
 
 
@@ -71,7 +71,7 @@ def _scans(books: Books) -> dict[str, tuple[int, int]]:
     rows = books.rows(
         """
         SELECT relname, seq_scan, coalesce(idx_scan, 0) AS idx_scan FROM pg_stat_user_tables
-         WHERE schemaname = 'work' AND relname IN ('requests', 'items')
+         WHERE schemaname = 'work' AND relname IN ('requests', 'items', 'tallies')
         """
     )
     return {row["relname"]: (row["seq_scan"], row["idx_scan"]) for row in rows}
@@ -105,7 +105,7 @@ async def _planned(database: Database, request: Request) -> None:
 async def _publishable(database: Database, request: Request) -> None:
     [found] = await outgoing.publishable(database, cluster=CLUSTER, namespaces=NAMESPACES)
     assert found.request_id == request.request_id
-    assert found.counts.planned == MAX_IN_FLIGHT
+    assert found.counts.planned == request.counts.planned
 
 
 READINGS: dict[str, Work] = {
@@ -115,6 +115,8 @@ READINGS: dict[str, Work] = {
     "histories": _show_histories,
     "planned": _planned,
     "uncertain": lambda database, one: items.uncertain(database, [one.request_id], 500),
+    "failures": lambda database, one: finishing.failures(database, one.request_id),
+    "worn": lambda database, one: tallies.worn(database, [one.request_id]),
     "latest answered": lambda database, _: evidence.latest_answered(database),
     "lost": lambda database, one: evidence.lost(
         database, [one.request_id], sent_before=datetime.now(UTC), limit=500
