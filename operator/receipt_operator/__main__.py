@@ -16,7 +16,7 @@ from receipt_operator.cluster import Cluster, ClusterError, connect
 from receipt_operator.controller import Controller
 from receipt_operator.health import Pulse
 from receipt_operator.mirror import Mirror
-from receipt_operator.observed import Objects
+from receipt_operator.observed import Objects, RewoundError
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Limits, Publication
 from receipt_operator.register import leases
@@ -34,10 +34,16 @@ INCOMPLETE_SWEEP_SECONDS = 30.0  # until the namespaces are listed again of whic
 EXIT_LEASE_LOST = 3
 
 _log = structlog.get_logger("receipt_operator")
+EXIT_REWOUND = 4
+
 
 
 def main() -> None:
-    """Run until a signal; exits with 2 for wrong settings, 3 when another operator took over."""
+    """Run until a signal.
+
+    Exits with 2 for wrong settings, 3 when another operator took over, 4 when the cluster came back
+    from an older copy; after 3 and 4 it is meant to be started again.
+    """
     answer_help(
         "receipt-operator",
         "Turns ReceiptReprocess and CacheRebuild objects into work and shows what became of it.",
@@ -56,6 +62,9 @@ def main() -> None:
 
 
 async def _run(settings: OperatorSettings) -> None:
+    except RewoundError:
+        _log.warning("the cluster came back from an older copy; this operator ends")
+        sys.exit(EXIT_REWOUND)
     pulse = Pulse()
     queue = WorkQueue()
     async with AsyncExitStack() as stack:
@@ -124,7 +133,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
         ),
     )
     loops = {
-        "sweep": lambda: _sweep(controller, objects, settings.sweep_seconds),
+        "sweep": lambda: _sweep(controller, objects, board, settings.sweep_seconds),
         "reconcile": controller.reconcile_some,
         "mirror": controller.mirror_once,
         "publish": controller.publish_once,
@@ -165,7 +174,7 @@ async def _turn(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) ->
     while True:
         try:
             await loop()
-        except LeaseLostError:
+        except (LeaseLostError, RewoundError):
             raise
         except (OutageError, ClusterError) as error:
             failures += 1
@@ -187,10 +196,11 @@ async def _beat(pulse: Pulse) -> None:
         await asyncio.sleep(1)
 
 
-async def _sweep(controller: Controller, objects: Objects, seconds: float) -> None:
+async def _sweep(controller: Controller, objects: Objects, board: Board, seconds: float) -> None:
     is_complete = await controller.sweep()
     metrics.OBJECTS.set(len(objects))
-    await asyncio.sleep(seconds if is_complete else min(seconds, INCOMPLETE_SWEEP_SECONDS))
+    pause = seconds if is_complete else min(seconds, INCOMPLETE_SWEEP_SECONDS)
+    await wait(board.sweep, pause)
 
 
 async def _take_lease(settings: OperatorSettings, database: Database, holder: str) -> Fence:

@@ -28,6 +28,7 @@ class Board:
         self._queued: set[str] = set()
         self.publish = asyncio.Event()  # something may be sent
         self.mirror = asyncio.Event()  # something may be shown
+        self.sweep = asyncio.Event()  # what was seen may be wrong
 
     def obstacle(self, request_id: str) -> Obstacle | None:
         """Return what keeps a request from going on."""

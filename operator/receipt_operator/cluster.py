@@ -7,7 +7,7 @@ selector. kopf does the watching, in `handlers`.
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 from kubernetes.aio import client, config
@@ -47,6 +47,13 @@ class UnavailableError(ClusterError):
 _ERRORS = {_NOT_FOUND: GoneError, _CONFLICT: ConflictError, _TOO_MANY: UnavailableError}
 
 
+class Listing(NamedTuple):
+    """All objects of one kind and namespace, and the version of the cluster that they are of."""
+
+    objects: list[Observed]
+    version: int
+
+
 class Cluster:
     """One connection pool to the API server."""
 
@@ -55,7 +62,7 @@ class Cluster:
         self._custom = client.CustomObjectsApi(api)
         self._core = client.CoreV1Api(api)
 
-    async def list_objects(self, kind: Kind, namespace: str) -> list[Observed]:
+    async def list_objects(self, kind: Kind, namespace: str) -> Listing:
         """Read all objects of a kind in a namespace, in chunks."""
         return await self._list(kind, namespace, limit=LIST_CHUNK)
 
@@ -64,7 +71,7 @@ class Cluster:
         found = await self._list(
             key.kind, key.namespace, field_selector=f"metadata.name={key.name}"
         )
-        return found[0] if found else None
+        return found.objects[0] if found.objects else None
 
     async def patch_status(self, observed: Observed, status: Mapping[str, Any]) -> Observed:
         """Write a whole status computed from `observed`; keys left out are removed.
@@ -117,7 +124,7 @@ class Cluster:
                 key.namespace, body, _request_timeout=REQUEST_SECONDS
             )
 
-    async def _list(self, kind: Kind, namespace: str, **options: Any) -> list[Observed]:
+    async def _list(self, kind: Kind, namespace: str, **options: Any) -> Listing:
         found: list[Observed] = []
         token: str | None = None
         while True:
@@ -135,7 +142,7 @@ class Cluster:
             found.extend(from_document({**item, "kind": kind.value}) for item in page["items"])
             token = page["metadata"].get("continue")
             if not token:
-                return found
+                return Listing(found, int(page["metadata"]["resourceVersion"]))
 
 
 @asynccontextmanager

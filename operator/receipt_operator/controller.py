@@ -22,7 +22,7 @@ from receipt_operator import finishing, metrics, reconcile
 from receipt_operator.board import Board, wait
 from receipt_operator.cluster import Cluster, ClusterError
 from receipt_operator.mirror import Mirror, Shown
-from receipt_operator.observed import Objects, from_document
+from receipt_operator.observed import Objects, RewoundError, from_document
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Publication
 from receipt_operator.reconcile import Act, Decision, Wanted
@@ -96,7 +96,8 @@ class Controller:
         """List everything, so that what the watch missed is seen, also what is gone.
 
         A namespace that cannot be listed, because it or our rights in it are gone, holds up no
-        other. Tells whether all were listed; raises ClusterError when none was.
+        other. Tells whether all were listed; raises ClusterError when none was, RewoundError when
+        the cluster is older than it was.
         """
         seen: list[ObjectKey] = []
         failures: list[ClusterError] = []
@@ -120,9 +121,11 @@ class Controller:
     async def _list(self, namespace: str) -> list[ObjectKey]:
         seen: list[ObjectKey] = []
         for kind in Kind:
-            began = self._objects.moment()
-            listed = await self._cluster.list_objects(kind, namespace)
-            seen += self._objects.replace(kind, namespace, listed, began=began)
+            began, newest = self._objects.moment(), self._objects.newest(kind, namespace)
+            listing = await self._cluster.list_objects(kind, namespace)
+            if listing.version < newest:
+                raise RewoundError
+            seen += self._objects.replace(kind, namespace, listing.objects, began=began)
         return seen
 
     async def reconcile_some(self) -> None:

@@ -307,6 +307,8 @@ class Mirror:
         else:
             known = self._objects.get(key)
             self._objects.put(observed)
+            if known and known.uid == observed.uid and known.version > observed.version:
+                self._board.sweep.set()
             if known is None or (known.uid, known.generation) != (
                 observed.uid,
                 observed.generation,

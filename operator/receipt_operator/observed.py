@@ -42,6 +42,19 @@ class Objects:
         """Return the object as last seen, or None when it is not there."""
         return self._objects.get(key)
 
+    @property
+    def version(self) -> int:
+        """The resource version as a number: of all that is stored, the later has the higher."""
+        return int(self.resource_version)
+
+
+class RewoundError(Exception):
+    """The cluster is older than it was: its storage came back from a copy.
+
+    A watch goes on from the last version it saw, so it would hear nothing until that is reached
+    again. Whoever meets this has to start anew.
+    """
+
     def moment(self) -> int:
         """Return the present moment in the order of what was seen; a list begins at one."""
         return self._moment
@@ -53,6 +66,7 @@ class Objects:
             return  # a watch may lag behind a list
         self._take(observed)
 
+        self._newest: dict[tuple[Kind, str], int] = {}  # version by kind and namespace
     def renew(self, observed: Observed) -> None:
         """Remember what a write of ours made of an object, unless that is gone by now."""
         known = self._objects.get(observed.key)
@@ -66,6 +80,10 @@ class Objects:
         self._seen[key] = self._moment
 
     def replace(
+    def newest(self, kind: Kind, namespace: str) -> int:
+        """Return the highest version seen of a kind in a namespace; a later list has no lower."""
+        return self._newest.get((kind, namespace), 0)
+
         self, kind: Kind, namespace: str, listed: Iterable[Observed], *, began: int
     ) -> list[ObjectKey]:
         """Take over a complete list that began at a moment; return every key it speaks about.
@@ -101,3 +119,5 @@ def from_document(document: Mapping[str, Any]) -> Observed:
         spec=document.get("spec") or {},
         status=document.get("status") or {},
     )
+        place = (observed.key.kind, observed.key.namespace)
+        self._newest[place] = max(observed.version, self._newest.get(place, 0))
