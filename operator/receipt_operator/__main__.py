@@ -11,7 +11,7 @@ import structlog
 
 from receipt_contract.errors import OutageError
 from receipt_operator import handlers, health, metrics
-from receipt_operator.board import Board
+from receipt_operator.board import Board, wait
 from receipt_operator.cluster import Cluster, ClusterError, connect
 from receipt_operator.controller import Controller
 from receipt_operator.health import Pulse
@@ -32,10 +32,9 @@ WINDOW = 500  # three quarters of the rate of a window without bound
 LOOP_LONGEST_PAUSE_SECONDS = 15.0
 INCOMPLETE_SWEEP_SECONDS = 30.0  # until the namespaces are listed again of which one was refused
 EXIT_LEASE_LOST = 3
-
-_log = structlog.get_logger("receipt_operator")
 EXIT_REWOUND = 4
 
+_log = structlog.get_logger("receipt_operator")
 
 
 def main() -> None:
@@ -59,12 +58,12 @@ def main() -> None:
     except LeaseLostError:
         _log.error("another operator holds the lease; this one ends")
         sys.exit(EXIT_LEASE_LOST)
-
-
-async def _run(settings: OperatorSettings) -> None:
     except RewoundError:
         _log.warning("the cluster came back from an older copy; this operator ends")
         sys.exit(EXIT_REWOUND)
+
+
+async def _run(settings: OperatorSettings) -> None:
     pulse = Pulse()
     queue = WorkQueue()
     async with AsyncExitStack() as stack:

@@ -24,24 +24,6 @@ class Observed:
     spec: Mapping[str, Any]
     status: Mapping[str, Any]
 
-
-class Objects:
-    """The objects of the watched namespaces."""
-
-    def __init__(self) -> None:
-        """Start with nothing seen."""
-        self._objects: dict[ObjectKey, Observed] = {}
-        self._seen: dict[ObjectKey, int] = {}  # deleted ones stay in it until the next list
-        self._moment = 0
-
-    def __len__(self) -> int:
-        """How many objects are there."""
-        return len(self._objects)
-
-    def get(self, key: ObjectKey) -> Observed | None:
-        """Return the object as last seen, or None when it is not there."""
-        return self._objects.get(key)
-
     @property
     def version(self) -> int:
         """The resource version as a number: of all that is stored, the later has the higher."""
@@ -55,9 +37,32 @@ class RewoundError(Exception):
     again. Whoever meets this has to start anew.
     """
 
+
+class Objects:
+    """The objects of the watched namespaces."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self._objects: dict[ObjectKey, Observed] = {}
+        self._seen: dict[ObjectKey, int] = {}  # deleted ones stay in it until the next list
+        self._moment = 0
+        self._newest: dict[tuple[Kind, str], int] = {}  # version by kind and namespace
+
+    def __len__(self) -> int:
+        """How many objects are there."""
+        return len(self._objects)
+
+    def get(self, key: ObjectKey) -> Observed | None:
+        """Return the object as last seen, or None when it is not there."""
+        return self._objects.get(key)
+
     def moment(self) -> int:
         """Return the present moment in the order of what was seen; a list begins at one."""
         return self._moment
+
+    def newest(self, kind: Kind, namespace: str) -> int:
+        """Return the highest version seen of a kind in a namespace; a later list has no lower."""
+        return self._newest.get((kind, namespace), 0)
 
     def put(self, observed: Observed) -> None:
         """Remember an object as just seen, unless a later generation of it was seen before."""
@@ -66,7 +71,6 @@ class RewoundError(Exception):
             return  # a watch may lag behind a list
         self._take(observed)
 
-        self._newest: dict[tuple[Kind, str], int] = {}  # version by kind and namespace
     def renew(self, observed: Observed) -> None:
         """Remember what a write of ours made of an object, unless that is gone by now."""
         known = self._objects.get(observed.key)
@@ -80,10 +84,6 @@ class RewoundError(Exception):
         self._seen[key] = self._moment
 
     def replace(
-    def newest(self, kind: Kind, namespace: str) -> int:
-        """Return the highest version seen of a kind in a namespace; a later list has no lower."""
-        return self._newest.get((kind, namespace), 0)
-
         self, kind: Kind, namespace: str, listed: Iterable[Observed], *, began: int
     ) -> list[ObjectKey]:
         """Take over a complete list that began at a moment; return every key it speaks about.
@@ -105,6 +105,8 @@ class RewoundError(Exception):
         self._moment += 1
         self._objects[observed.key] = observed
         self._seen[observed.key] = self._moment
+        place = (observed.key.kind, observed.key.namespace)
+        self._newest[place] = max(observed.version, self._newest.get(place, 0))
 
 
 def from_document(document: Mapping[str, Any]) -> Observed:
@@ -119,5 +121,3 @@ def from_document(document: Mapping[str, Any]) -> Observed:
         spec=document.get("spec") or {},
         status=document.get("status") or {},
     )
-        place = (observed.key.kind, observed.key.namespace)
-        self._newest[place] = max(observed.version, self._newest.get(place, 0))
