@@ -35,6 +35,7 @@ class Reason(StrEnum):
 
     INVALID_MESSAGE = "invalid_message"
     INVALID_EVENT = "invalid_event"
+    NEWER_SCHEMA = "newer_schema"
     RUN_UNKNOWN = "run_unknown"
 
     TIMEOUT = "timeout"
@@ -108,6 +109,7 @@ _SENTENCES = {
     Reason.UNSAFE_REFERENCE: "The reference leaves the receipts root or is not a plain path.",
     Reason.INVALID_MESSAGE: "The message does not follow the work contract.",
     Reason.INVALID_EVENT: "The event does not follow the result contract.",
+    Reason.NEWER_SCHEMA: "The event is of a newer schema: upgrade the collector first.",
     Reason.RUN_UNKNOWN: "The event speaks of a run that was never recorded.",
     Reason.TIMEOUT: "Reading took longer than the deadline allows.",
     Reason.KILLED: "The reading process was killed, most often for memory.",
@@ -151,7 +153,8 @@ _CLASSES = {
         FailureClass.PATH,
     ),
     **dict.fromkeys(
-        (Reason.INVALID_MESSAGE, Reason.INVALID_EVENT, Reason.RUN_UNKNOWN), FailureClass.MESSAGE
+        (Reason.INVALID_MESSAGE, Reason.INVALID_EVENT, Reason.NEWER_SCHEMA, Reason.RUN_UNKNOWN),
+        FailureClass.MESSAGE,
     ),
     **dict.fromkeys(
         (

@@ -9,12 +9,16 @@ from datetime import date, time
 from decimal import Decimal
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationInfo
 
 from receipt_contract.wire import Count, IsoDate, Positive, Share
 
-MOST_CHARACTERS = 300  # of a value or of the print it was read from
+# Context of a validation whose numbers came out of JSON.
+FROM_WIRE = {"from": "wire"}
+
+MOST_CHARACTERS = 200  # of a value or of the print it was read from
 MOST_LINE_CHARACTERS = 1000
+MOST_LABEL_CHARACTERS = 60
 MOST_CANDIDATES = 10
 MOST_EVIDENCE = 10
 MOST_ITEMS = 500
@@ -26,16 +30,18 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,6})?")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 
 
-def _money(value: object) -> Decimal:
-    return _decimal(value, _MONEY)
+def _money(value: object, info: ValidationInfo) -> Decimal:
+    return _decimal(value, _MONEY, info)
 
 
-def _number(value: object) -> Decimal:
-    return _decimal(value, _NUMBER)
+def _number(value: object, info: ValidationInfo) -> Decimal:
+    return _decimal(value, _NUMBER, info)
 
 
-def _decimal(value: object, pattern: re.Pattern[str]) -> Decimal:
-    text = format(value, "f") if isinstance(value, Decimal) else value
+def _decimal(value: object, pattern: re.Pattern[str], info: ValidationInfo) -> Decimal:
+    """Read a decimal string; from our own code, a Decimal. A JSON number is none of both."""
+    is_ours = isinstance(value, Decimal) and info.context is not FROM_WIRE
+    text = format(value, "f") if is_ours and isinstance(value, Decimal) else value
     if not isinstance(text, str) or not pattern.fullmatch(text):
         raise ValueError("a decimal string of a sensible size is wanted")
     return Decimal(text)
@@ -59,6 +65,7 @@ Percent = Annotated[Decimal, BeforeValidator(_number), Field(ge=0, le=100), Plai
 PrintedTime = Annotated[time, BeforeValidator(_time), PlainSerializer(time.isoformat)]
 Words = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_CHARACTERS)]
 LineText = Annotated[str, Field(strict=True, max_length=MOST_LINE_CHARACTERS)]
+Label = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_LABEL_CHARACTERS)]
 Code = Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_.\-]{0,49}$")]
 Currency = Annotated[str, Field(strict=True, pattern=r"^[A-Z]{3}$")]
 Country = Annotated[str, Field(strict=True, pattern=r"^[A-Z]{2}$")]
@@ -92,7 +99,7 @@ class Origin(_Part):
     box: Box | None = None
     pass_id: Positive | None = None
     confidence: Share | None = None
-    evidence: Annotated[tuple[Code, ...], Field(max_length=MOST_EVIDENCE)] = ()
+    evidence: Annotated[tuple[Label, ...], Field(max_length=MOST_EVIDENCE)] = ()
 
 
 class Found(Origin, Generic[Value]):
@@ -114,22 +121,25 @@ class TaxDetail(Origin):
 class Payment(Origin):
     """One way in which it was paid."""
 
-    method: Words | None = None
+    method: Label | None = None
     amount: Money | None = None
-    card_network: Words | None = None
+    card_network: Label | None = None
     card_last4: Last4 | None = None
 
 
 class Item(Origin):
-    """One line a customer paid for; `price` is that of one unit."""
+    """One line a customer paid for; `price` is that of one unit.
+
+    `quantity_unit` is the unit of what was measured, null where pieces were counted.
+    """
 
     description: Words
     quantity: Quantity | None = None
-    quantity_unit: Words | None = None
+    quantity_unit: Label | None = None
     price: Money | None = None
     total_price: Money | None = None
-    product_code: Words | None = None
-    tax_code: Words | None = None
+    product_code: Label | None = None
+    tax_code: Label | None = None
 
 
 class ReceiptFields(_Part):
@@ -175,14 +185,20 @@ class PrintedLine(_Part):
     text: LineText
     confidence: Share | None
     box: Box
+    indent_level: Annotated[int, Field(strict=True)]
     line_type: Code
 
 
 class PrintedPage(_Part):
-    """One page with the rows of the selected reading; `width` in the unit of its boxes."""
+    """One page with the rows of the selected reading; widths in the unit of its boxes.
+
+    What is printed begins at `printed_left` and is `printed_width` wide.
+    """
 
     page_number: Positive
     width: Count
+    printed_left: Annotated[int, Field(strict=True)]
+    printed_width: Count
     lines: tuple[PrintedLine, ...]
 
 

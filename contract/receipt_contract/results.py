@@ -1,7 +1,9 @@
-"""Result events, schema version 1: what a worker found, told to the collector.
+"""Result events: what a worker found, told to the collector.
 
-A run event comes first, then one event for each pass. Strict in both directions: exactly the keys
-below, bodies of at most 8 MiB.
+A run event comes first, then one event for each pass. A run is told in schema 1, which knows the
+main fields only, or in schema 2, which carries every field with its evidence and the printed lines
+with their places; its event id is the same in both, so that told twice it has one effect. Passes
+have schema 1 only. Strict in both directions: exactly the keys below, bodies of at most 8 MiB.
 """
 
 import re
@@ -20,6 +22,14 @@ from pydantic import (
 
 from receipt_contract import wire
 from receipt_contract.errors import PermanentError, Reason
+from receipt_contract.fields import (
+    FROM_WIRE,
+    MOST_REASONS,
+    Code,
+    LeftOut,
+    PrintedPage,
+    ReceiptFields,
+)
 from receipt_contract.identity import (
     CanonicalUuid,
     Sha256,
@@ -43,7 +53,10 @@ from receipt_contract.work import MAX_ATTEMPTS, Attempt
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 
-SchemaVersion = Annotated[int, Field(strict=True, ge=1, le=1)]  # a Literal lets True pass as 1
+# A Literal lets True pass as 1.
+SchemaOne = Annotated[int, Field(strict=True, ge=1, le=1)]
+SchemaTwo = Annotated[int, Field(strict=True, ge=2, le=2)]
+NEWEST_SCHEMA = 2
 
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]")
 
@@ -52,6 +65,7 @@ class EventType(StrEnum):
     """AMQP `type` of a result event."""
 
     RUN = "ocr.run-completed.v1"
+    RUN_V2 = "ocr.run-completed.v2"
     PASS = "ocr.pass-completed.v1"  # noqa: S105 - an OCR pass, no password
 
 
@@ -118,7 +132,7 @@ class Item(_Part):
 
 
 class Receipt(_Part):
-    """The extraction: what the receipt says."""
+    """The extraction as schema 1 tells it."""
 
     merchant: Text | None
     receipt_id: Text | None
@@ -137,6 +151,14 @@ class Receipt(_Part):
     review_reasons: tuple[Text, ...]
 
 
+class FullReceipt(ReceiptFields):
+    """The extraction as schema 2 tells it: every field with its evidence, and the verdict."""
+
+    extraction_confidence: Share | None
+    extraction_status: ExtractionStatus
+    review_reasons: Annotated[tuple[Code, ...], Field(max_length=MOST_REASONS)]
+
+
 class Run(_Part):
     """One OCR of one source."""
 
@@ -147,9 +169,8 @@ class Run(_Part):
 
 
 class RunPayload(_Part):
-    """Payload of a run event."""
+    """What every run event says; each schema adds its own receipt."""
 
-    receipt: Receipt
     run: Run
     persistence_mode: PersistenceMode
     request_id: CanonicalUuid | None
@@ -161,10 +182,24 @@ class RunPayload(_Part):
         return self
 
 
+class RunPayloadV1(RunPayload):
+    """Payload of a run event of schema 1."""
+
+    receipt: Receipt
+
+
+class RunPayloadV2(RunPayload):
+    """Payload of a run event of schema 2; `pages` are those of the selected reading."""
+
+    receipt: FullReceipt
+    pages: tuple[PrintedPage, ...]
+    left_out: LeftOut
+
+
 class Pass(_Part):
     """One engine on one image variant of one page; its text stays in the artifact."""
 
-    schema_version: SchemaVersion = 1
+    schema_version: SchemaOne = 1
     run_uuid: CanonicalUuid
     pass_id: Positive
     engine: FilledText
@@ -201,7 +236,7 @@ class PassPayload(_Part):
 class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: SchemaVersion = 1
+    schema_version: int
     run_uuid: CanonicalUuid
     source_sha256: Sha256
     source_reference: SourceReference
@@ -218,9 +253,9 @@ class _Event(BaseModel):
 
 
 class RunEvent(_Event):
-    """A run completed."""
+    """A run completed; told in one of the schemas below."""
 
-    event_type: Literal[EventType.RUN] = EventType.RUN
+    event_type: EventType
     pass_id: None = None
     payload: RunPayload
     artifacts: tuple[Artifact, ...]
@@ -231,9 +266,26 @@ class RunEvent(_Event):
         return run_event_id(self.run_uuid, self.payload.request_id)
 
 
+class RunEventV1(RunEvent):
+    """A run with the main fields of its receipt."""
+
+    schema_version: SchemaOne = 1
+    event_type: Literal[EventType.RUN] = EventType.RUN
+    payload: RunPayloadV1
+
+
+class RunEventV2(RunEvent):
+    """A run with every field of its receipt and the printed lines."""
+
+    schema_version: SchemaTwo = 2
+    event_type: Literal[EventType.RUN_V2] = EventType.RUN_V2
+    payload: RunPayloadV2
+
+
 class PassEvent(_Event):
     """A pass of a run completed."""
 
+    schema_version: SchemaOne = 1
     event_type: Literal[EventType.PASS] = EventType.PASS
     pass_id: Positive
     payload: PassPayload
@@ -252,11 +304,12 @@ class PassEvent(_Event):
         return pass_event_id(self.run_uuid, self.pass_id)
 
 
-ResultEvent = RunEvent | PassEvent
+AnyRunEvent = RunEventV1 | RunEventV2
+ResultEvent = AnyRunEvent | PassEvent
 _ADAPTER: TypeAdapter[ResultEvent] = TypeAdapter(
     Annotated[ResultEvent, Field(discriminator="event_type")]
 )
-_ENVELOPE_KEYS = frozenset(RunEvent.model_fields)
+_ENVELOPE_KEYS = frozenset(RunEventV1.model_fields)
 
 
 def encode(event: ResultEvent) -> bytes:
@@ -270,18 +323,28 @@ def encode(event: ResultEvent) -> bytes:
 
 
 def decode(body: bytes) -> ResultEvent:
-    """Read a body strictly; raises PermanentError(INVALID_EVENT)."""
+    """Read a body strictly.
+
+    Raises PermanentError: NEWER_SCHEMA for an event of a version yet to come, else INVALID_EVENT.
+    """
     if len(body) > MAX_BODY_BYTES:
         raise PermanentError(Reason.INVALID_EVENT)
     try:
         document = wire.loads(body)
+        _refuse_newer(document)
         if not isinstance(document, dict) or document.keys() != _ENVELOPE_KEYS:
             raise ValueError("not exactly the envelope's keys")  # noqa: TRY301 - one exit
-        event = _ADAPTER.validate_python(document, by_alias=True, by_name=False)
+        event = _ADAPTER.validate_python(document, by_alias=True, by_name=False, context=FROM_WIRE)
         _require_written(event)
     except ValueError as error:
         raise PermanentError(Reason.INVALID_EVENT) from error
     return event
+
+
+def _refuse_newer(document: object) -> None:
+    schema = document.get("schema_version") if isinstance(document, dict) else None
+    if isinstance(schema, int) and schema > NEWEST_SCHEMA:
+        raise PermanentError(Reason.NEWER_SCHEMA)
 
 
 def _require_written(event: ResultEvent) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from receipt_contract import results, topology
-from receipt_contract.results import PersistenceMode, RunEvent
+from receipt_contract import topology
+from receipt_contract.results import PersistenceMode, RunEventV1
 from receipt_contract.work import ProcessWork
-from receipt_runtime.amqp import settlement
+from receipt_runtime.amqp import envelopes, settlement
 from receipt_runtime.amqp.consumer import Consumer
 from receipt_runtime.amqp.intake import ByContract
-from receipt_runtime.amqp.messages import Delivery, Message
+from receipt_runtime.amqp.messages import Delivery
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.amqp.settlement import AnyWork
 from tests.support.results import make_run
@@ -32,12 +32,7 @@ def answering(url: str, *, prefetch: int = 50) -> Iterator[None]:
     publisher.start()
 
     def answer(wanted: AnyWork, _delivery: Delivery) -> None:
-        event = event_for(wanted)
-        side = topology.RESULTS_SIDE
-        body = results.encode(event)
-        publisher.publish(
-            Message(side.work, side.routing_key, body, event.event_type, event.message_id)
-        )
+        publisher.publish(envelopes.of_event(event_for(wanted)))
 
     consumer = Consumer(
         url,
@@ -58,7 +53,7 @@ def answering(url: str, *, prefetch: int = 50) -> Iterator[None]:
         publisher.close()
 
 
-def event_for(wanted: AnyWork) -> RunEvent:
+def event_for(wanted: AnyWork) -> RunEventV1:
     """Return the run event a worker would send; the same work always has the same run."""
     request_id = None if isinstance(wanted, ProcessWork) else wanted.request_id
     seed = hashlib.sha256(f"{wanted.source_sha256}:{request_id}".encode()).digest()

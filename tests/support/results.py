@@ -15,8 +15,8 @@ from receipt_contract.results import (
     PersistenceMode,
     Receipt,
     Run,
-    RunEvent,
-    RunPayload,
+    RunEventV1,
+    RunPayloadV1,
     TraceContext,
     Worker,
 )
@@ -86,10 +86,10 @@ def make_run(  # noqa: PLR0913 - what tests vary of a run
     mode: PersistenceMode | None = None,
     receipt: Receipt | None = None,
     attempt: int = 1,
-) -> RunEvent:
+) -> RunEventV1:
     """Return a run event: normal without a request, reprocess with one, unless `mode` says more."""
     implied = PersistenceMode.NORMAL if request is None else PersistenceMode.REPROCESS
-    return RunEvent(
+    return RunEventV1(
         run_uuid=run_uuid(run),
         source_sha256=sha(source),
         source_reference=at or reference(source),
@@ -97,7 +97,7 @@ def make_run(  # noqa: PLR0913 - what tests vary of a run
         trace_context=TRACE,
         occurred_at=MOMENT,
         attempt=attempt,
-        payload=RunPayload(
+        payload=RunPayloadV1(
             receipt=receipt or make_receipt(),
             run=Run(
                 cache_version=14,

@@ -1,7 +1,9 @@
 """Builders of messages as they stand on the wire: documents with every key, ready to be spoiled."""
 
+from pathlib import Path
 from typing import Any
 
+GOLDEN = Path(__file__).parent / "golden"  # bodies that workers sent before schema 2 was known
 A_SHA256 = "5f" * 32
 A_RUN = "0f8fad5b-d9cb-469f-a165-70867728950e"
 ANOTHER_RUN = "7c9e6679-7425-40de-944b-e07fc1f90ae7"

@@ -10,9 +10,11 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from receipt_worker.document import Extraction, PageRecord, PassRecord, Reading
+from receipt_worker import layout
+from receipt_worker.document import Extraction, PassRecord, Reading
+from receipt_worker.layout import CachedPage
 
-CACHE_VERSION = 14  # 13 had no extraction in it
+CACHE_VERSION = 15  # 13 had no extraction in it, 14 the main fields only
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class CacheDocument:
 
     metadata: Metadata
     plain_text: str
-    pages: tuple[PageRecord, ...]
+    pages: tuple[CachedPage, ...]
     receipt: Extraction
 
 
@@ -62,7 +64,8 @@ def build(  # noqa: PLR0913 - a run has this many facts
         timings=reading.timings,
         ocr_passes=reading.passes,
     )
-    return CacheDocument(metadata, reading.text, reading.pages, reading.extraction)
+    pages = tuple(map(layout.page, reading.pages))
+    return CacheDocument(metadata, reading.text, pages, reading.extraction)
 
 
 def encode(document: CacheDocument) -> bytes:

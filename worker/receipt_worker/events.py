@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
+from enum import IntEnum
 
+from receipt_contract import older
 from receipt_contract.results import (
+    AnyRunEvent,
     Artifact,
-    Item,
     Pass,
     PassEvent,
     PassPayload,
     PersistenceMode,
-    Receipt,
     ResultEvent,
     Run,
-    RunEvent,
-    RunPayload,
+    RunEventV2,
+    RunPayloadV2,
     TraceContext,
     Worker,
 )
-from receipt_worker import cache
+from receipt_worker import cache, told
 from receipt_worker.cache import Kept
 from receipt_worker.cachefile import CacheDocument
 from receipt_worker.document import PassRecord
@@ -29,9 +29,16 @@ ARTIFACT_KIND = "ocr-cache"
 MEDIA_TYPE = "application/json"
 
 
+class Schema(IntEnum):
+    """How much of a run is told."""
+
+    MAIN_FIELDS = 1
+    EVERY_FIELD = 2
+
+
 @dataclass(frozen=True)
 class Telling:
-    """For whom a run is told, and by whom."""
+    """For whom a run is told, by whom, and how much of it."""
 
     source_reference: str
     mode: PersistenceMode
@@ -39,6 +46,7 @@ class Telling:
     worker: Worker
     trace: TraceContext
     artifact_prefix: str
+    schema: Schema
 
 
 def events(kept: Kept, telling: Telling) -> Iterator[ResultEvent]:
@@ -48,17 +56,25 @@ def events(kept: Kept, telling: Telling) -> Iterator[ResultEvent]:
         yield _pass_event(kept.document, record, telling)
 
 
-def _run_event(kept: Kept, telling: Telling) -> RunEvent:
+def _run_event(kept: Kept, telling: Telling) -> AnyRunEvent:
+    event = _full_run_event(kept, telling)
+    return older.event(event) if telling.schema is Schema.MAIN_FIELDS else event
+
+
+def _full_run_event(kept: Kept, telling: Telling) -> RunEventV2:
     metadata = kept.document.metadata
-    return RunEvent(
+    content = told.tell(kept.document)
+    return RunEventV2(
         run_uuid=metadata.run_uuid,
         source_sha256=metadata.source_sha256,
         source_reference=telling.source_reference,
         worker=telling.worker,
         trace_context=telling.trace,
         occurred_at=metadata.processed_at,
-        payload=RunPayload(
-            receipt=_receipt(kept.document),
+        payload=RunPayloadV2(
+            receipt=content.receipt,
+            pages=content.pages,
+            left_out=content.left_out,
             run=Run(
                 cache_version=metadata.cache_version,
                 processed_at=metadata.processed_at,
@@ -69,34 +85,6 @@ def _run_event(kept: Kept, telling: Telling) -> RunEvent:
             request_id=telling.request_id,
         ),
         artifacts=(_artifact(kept, telling.artifact_prefix),),
-    )
-
-
-def _receipt(document: CacheDocument) -> Receipt:
-    found = document.receipt
-    moment = (
-        datetime.combine(found.transaction_date, found.transaction_time)  # local, no zone invented
-        if found.transaction_date and found.transaction_time
-        else None
-    )
-    return Receipt(
-        merchant=found.merchant_name,
-        receipt_id=found.receipt_number,
-        payment_method=found.payment_method,
-        payer=None,
-        transaction_date=found.transaction_date,
-        transaction_datetime=moment,
-        subtotal=found.subtotal,
-        tax=found.total_tax,
-        total=found.total,
-        card_last4=found.card_last4,
-        items=tuple(
-            Item(item_name=item.description, line_total=item.total) for item in found.items
-        ),
-        text=document.plain_text,
-        extraction_confidence=found.confidence,
-        extraction_status=found.status,
-        review_reasons=found.review_reasons,
     )
 
 

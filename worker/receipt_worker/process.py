@@ -14,16 +14,15 @@ from pathlib import Path
 
 import structlog
 
-from receipt_contract import results
 from receipt_contract.errors import OutageError, Reason
-from receipt_contract.results import PersistenceMode, ResultEvent, TraceContext, Worker
-from receipt_contract.topology import RESULTS_SIDE
+from receipt_contract.results import PersistenceMode, TraceContext, Worker
 from receipt_contract.work import CacheRebuildWork, ProcessWork, ReprocessWork
-from receipt_runtime.amqp.messages import Message, Outcome
+from receipt_runtime.amqp import envelopes
+from receipt_runtime.amqp.messages import Outcome
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_worker import cache, cachefile, events, locks, metrics, sources
 from receipt_worker.cache import Kept
-from receipt_worker.events import Telling
+from receipt_worker.events import Schema, Telling
 from receipt_worker.metrics import Origin
 from receipt_worker.reader import Reader
 
@@ -60,6 +59,7 @@ class Processor:
     reader: Reader
     publisher: Publisher
     identities: Identities
+    schema: Schema
 
     def work_on(self, work: AnyWork) -> None:
         """Answer one work message; returns when every event is confirmed.
@@ -127,22 +127,13 @@ class Processor:
             worker=self.identities.worker,
             trace=self.identities.new_trace(),
             artifact_prefix=self.places.artifact_prefix,
+            schema=self.schema,
         )
-        run, *passes = map(_message, events.events(kept, telling))
+        run, *passes = map(envelopes.of_event, events.events(kept, telling))
         # A pass that overtakes its run costs the collector a retry, so the run goes alone.
         _require_published(self.publisher.publish(run))
         for future in [self.publisher.submit(message) for message in passes]:
             _require_published(future.result())
-
-
-def _message(event: ResultEvent) -> Message:
-    return Message(
-        exchange=RESULTS_SIDE.work,
-        routing_key=RESULTS_SIDE.routing_key,
-        body=results.encode(event),
-        type=event.event_type,
-        message_id=event.message_id,
-    )
 
 
 def _require_published(outcome: Outcome) -> None:

@@ -11,6 +11,7 @@ import pytest
 from receipt_contract.results import TraceContext, Worker
 from receipt_runtime.amqp import preflight
 from receipt_runtime.amqp.publisher import Publisher
+from receipt_worker.events import Schema
 from receipt_worker.process import Identities, Places, Processor
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingLimits, ReadingSettings
@@ -76,4 +77,4 @@ def desk(url: str, volume: Volume, reader: Reader, publisher: Publisher) -> Iter
     )
     preflight.declare_topology(url)
     with visiting(url) as visitor:
-        yield Desk(Processor(places, reader, publisher, identities), visitor)
+        yield Desk(Processor(places, reader, publisher, identities, Schema.EVERY_FIELD), visitor)

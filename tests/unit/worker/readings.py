@@ -47,6 +47,12 @@ def make_pass(pass_id: int = 1, *, text: str = "TOTAL 30.90") -> PassRecord:
     )
 
 
+def _record(total: str) -> FieldRecord:
+    return FieldRecord(
+        total, total, 1, BOX, 1, ("parts_sum",), (total,), confidence=Decimal("0.97")
+    )
+
+
 def make_reading(*, total: str = "30.90") -> Reading:
     """Return a reading with every kind of value in it."""
     extraction = Extraction(
@@ -64,7 +70,7 @@ def make_reading(*, total: str = "30.90") -> Reading:
         payment_method="Visa",
         receipt_number="R-1001",
         items=(ItemRecord("Tea", Decimal(2), Decimal("15.45"), Decimal(total)),),
-        fields={"total": FieldRecord(total, total, 1, BOX, 1, ("parts_sum",), (total,))},
+        fields={"total": _record(total)},
     )
     line = LineRecord(1, f"TOTAL {total}", 95.125, BOX, "summary")
     return Reading(

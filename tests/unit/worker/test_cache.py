@@ -67,7 +67,7 @@ def test_a_document_is_readable_json_with_exact_money() -> None:
         pytest.param(cachefile.encode(make_document())[:-200], id="a part"),
         pytest.param(
             cachefile.encode(make_document()).replace(
-                b'"cache_version": 14', b'"cache_version": 13'
+                b'"cache_version": 15', b'"cache_version": 14'
             ),
             id="an earlier version",
         ),
