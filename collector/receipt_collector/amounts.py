@@ -1,6 +1,8 @@
 """Exact money. Pure; nothing here is ever a float."""
 
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import combinations
 
 from receipt_contract.errors import PermanentError, Reason
 
@@ -25,11 +27,25 @@ def exact(amount: Decimal | None) -> Decimal | None:
     return whole.quantize(Decimal(1).scaleb(-decimals))
 
 
-def add_up(*, subtotal: Decimal | None, tax: Decimal | None, total: Decimal | None) -> bool:
-    """Tell whether the sums agree, as far as known; the subtotal may include the tax."""
+def add_up(
+    *,
+    subtotal: Decimal | None,
+    tax: Decimal | None,
+    total: Decimal | None,
+    others: Sequence[Decimal] = (),
+) -> bool:
+    """Tell whether the sums agree, as far as known.
+
+    The subtotal may include the tax, and any of `others` (tip, rounding, discounts below zero).
+    """
     if subtotal is None or tax is None or total is None:
         return True
-    return any(abs(total - sum_) <= ROUNDING for sum_ in (subtotal, subtotal + tax))
+    added = (tax, *others)
+    return any(
+        abs(total - subtotal - sum(chosen)) <= ROUNDING
+        for count in range(len(added) + 1)
+        for chosen in combinations(added, count)
+    )
 
 
 def _trailing_zeros(whole: Decimal) -> int:

@@ -1,17 +1,33 @@
-"""What a stored run writes: the saved extraction, the run, and the expense that follows."""
+"""What a stored run writes: the saved extraction, the run, and the expense that follows.
 
+Both schemas have the main fields, which one path writes. What only schema 2 tells is written after
+them, and stays as it is where schema 1 does not speak of it.
+"""
+
+from collections.abc import Iterable
+from datetime import time
+from decimal import Decimal
 from pathlib import PurePosixPath
 
-from receipt_collector import amounts, matching
-from receipt_collector.items import ItemRow, carry_categories
+from receipt_collector import amounts, items, matching
+from receipt_collector.items import ItemRow
 from receipt_collector.matching import Facts, Match
-from receipt_collector.store import expenses, ingest, locks, merchants, receipts, runs
+from receipt_collector.store import details, expenses, ingest, locks, merchants, receipts, runs
 from receipt_collector.store.database import Connection
+from receipt_collector.store.details import Rows
 from receipt_collector.store.expenses import ScannedExpense
 from receipt_collector.store.ingest import IngestStatus
 from receipt_collector.store.receipts import Evidence, Extraction
-from receipt_contract import wire
-from receipt_contract.results import ExtractionStatus, Receipt, RunEvent
+from receipt_contract import older, wire
+from receipt_contract.fields import Item, Payment, ReceiptFields, TaxDetail
+from receipt_contract.results import (
+    AnyRunEvent,
+    ExtractionStatus,
+    Receipt,
+    RunEventV1,
+    RunEventV2,
+    RunPayloadV2,
+)
 
 _MIME_TYPES = {
     ".pdf": "application/pdf",
@@ -25,24 +41,36 @@ _MIME_TYPES = {
 }
 
 
-def save(connection: Connection, event: RunEvent) -> None:
+def save(connection: Connection, event: AnyRunEvent) -> None:
     """Save the extraction in place of an earlier one, with its run and its expense."""
-    extraction = _extraction(event, merchants.aliases(connection))
+    receipt = main_fields(event)
+    extraction = _extraction(event, receipt, merchants.aliases(connection))
     evidence = receipts.upsert(connection, extraction)
+    if isinstance(event, RunEventV2):
+        _save_every_field(connection, event.payload, evidence_id=evidence.id)
+    else:
+        _save_main_fields(connection, receipt, evidence_id=evidence.id)
     save_run(connection, event, evidence_id=evidence.id, merchant=extraction.merchant)
-    evidence = _settle_expense(connection, event.payload.receipt, extraction, evidence=evidence)
+    evidence = _settle_expense(connection, event, extraction, evidence=evidence)
     ingest.discover(connection, sha256=event.source_sha256, reference=event.source_reference)
     ingest.complete(connection, sha256=event.source_sha256, status=ingest_status(evidence))
 
 
 def save_run(
-    connection: Connection, event: RunEvent, *, evidence_id: int, merchant: str | None
+    connection: Connection, event: AnyRunEvent, *, evidence_id: int, merchant: str | None
 ) -> None:
     """Save the run with its artifacts beside the evidence."""
     runs.add(connection, event, evidence_id=evidence_id, merchant=merchant)
     for artifact in event.artifacts:
         runs.add_artifact(connection, event.run_uuid, artifact)
     runs.add_event(connection, event)
+
+
+def main_fields(event: AnyRunEvent) -> Receipt:
+    """Return what both schemas tell, as schema 1 does."""
+    if isinstance(event, RunEventV1):
+        return event.payload.receipt
+    return older.receipt(event.payload)
 
 
 def ingest_status(evidence: Evidence) -> IngestStatus:
@@ -53,37 +81,96 @@ def ingest_status(evidence: Evidence) -> IngestStatus:
     return IngestStatus.REVIEW_REQUIRED
 
 
-def _extraction(event: RunEvent, aliases: dict[str, str]) -> Extraction:
-    receipt = event.payload.receipt
+def _save_every_field(connection: Connection, payload: RunPayloadV2, *, evidence_id: int) -> None:
+    """Replace every field and list; layout only by layout, as with text."""
+    receipt = payload.receipt
+    details.update(connection, receipt, left_out=payload.left_out, evidence_id=evidence_id)
+    details.remove(connection, Rows.ITEMS, evidence_id=evidence_id)
+    details.add_items(connection, _documents(receipt.items), evidence_id=evidence_id)
+    details.remove(connection, Rows.TAX_DETAILS, evidence_id=evidence_id)
+    details.add_tax_details(connection, _documents(receipt.tax_details), evidence_id=evidence_id)
+    details.remove(connection, Rows.PAYMENTS, evidence_id=evidence_id)
+    details.add_payments(connection, _documents(receipt.payments), evidence_id=evidence_id)
+    if any(page.lines for page in payload.pages):
+        details.remove(connection, Rows.LINES, evidence_id=evidence_id)
+        details.add_lines(connection, payload.pages, evidence_id=evidence_id)
+        texts = [older.text([page]) for page in payload.pages]
+        details.set_page_text(connection, texts, evidence_id=evidence_id)
+
+
+def _save_main_fields(connection: Connection, receipt: Receipt, *, evidence_id: int) -> None:
+    """Replace what schema 1 tells: its items, and values that have no evidence any more."""
+    details.forget_main_evidence(connection, evidence_id=evidence_id)
+    details.remove(connection, Rows.ITEMS, evidence_id=evidence_id)
+    rows = [
+        {"description": item.item_name, "total_price": amounts.exact(item.line_total)}
+        for item in receipt.items
+    ]
+    details.add_items(connection, rows, evidence_id=evidence_id)
+
+
+def _documents(rows: Iterable[Item | TaxDetail | Payment]) -> list[dict[str, object]]:
+    return [row.model_dump() for row in rows]
+
+
+def _extraction(event: AnyRunEvent, receipt: Receipt, aliases: dict[str, str]) -> Extraction:
     moment = receipt.transaction_datetime
     return Extraction(
         source_sha256=event.source_sha256,
         source_reference=event.source_reference,
+        result_schema_version=event.schema_version,
         mime_type=_MIME_TYPES.get(PurePosixPath(event.source_reference).suffix.lower()),
         transaction_date=receipt.transaction_date or (moment.date() if moment else None),
+        transaction_time=_printed_time(event),
         transaction_datetime=moment.replace(tzinfo=None) if moment else None,
         merchant=matching.resolve_merchant(receipt.merchant, aliases),
         receipt_id=receipt.receipt_id,
+        subtotal=amounts.exact(receipt.subtotal),
+        total_tax=amounts.exact(receipt.tax),
         total=amounts.exact(receipt.total),
         payment_method=receipt.payment_method,
         card_last4=receipt.card_last4,
-        extraction_status=_proven_status(receipt),
+        extraction_status=_proven_status(event, receipt),
         extraction_confidence=receipt.extraction_confidence,
         raw_text=receipt.text,
         raw_payload=wire.dumps(receipt.model_dump()).decode("ascii"),
     )
 
 
-def _proven_status(receipt: Receipt) -> ExtractionStatus:
+def _printed_time(event: AnyRunEvent) -> time | None:
+    if isinstance(event, RunEventV2):
+        found = event.payload.receipt.transaction_time
+        return found.value if found else None
+    moment = event.payload.receipt.transaction_datetime
+    return moment.time() if moment else None
+
+
+def _proven_status(event: AnyRunEvent, receipt: Receipt) -> ExtractionStatus:
     """Send sums that contradict each other to a person, whatever the worker says of them."""
-    agree = amounts.add_up(subtotal=receipt.subtotal, tax=receipt.tax, total=receipt.total)
+    agree = amounts.add_up(
+        subtotal=receipt.subtotal,
+        tax=receipt.tax,
+        total=receipt.total,
+        others=_other_sums(event.payload.receipt) if isinstance(event, RunEventV2) else (),
+    )
     if receipt.extraction_status is ExtractionStatus.COMPLETE and not agree:
         return ExtractionStatus.REVIEW
     return receipt.extraction_status
 
 
+def _other_sums(receipt: ReceiptFields) -> tuple[Decimal, ...]:
+    """Return what may stand between subtotal and total."""
+    discount = receipt.discount_total
+    found = (
+        receipt.tip.value if receipt.tip else None,
+        receipt.rounding.value if receipt.rounding else None,
+        -abs(discount.value) if discount else None,
+    )
+    return tuple(amount for amount in found if amount)
+
+
 def _settle_expense(
-    connection: Connection, receipt: Receipt, extraction: Extraction, *, evidence: Evidence
+    connection: Connection, event: AnyRunEvent, extraction: Extraction, *, evidence: Evidence
 ) -> Evidence:
     """Find or write the expense of a receipt; returns the evidence as it then is."""
     own = expenses.own(connection, extraction.source_sha256)
@@ -99,7 +186,7 @@ def _settle_expense(
             return evidence
         if found.expense_pk is not None:
             return _attach(connection, evidence, expense_pk=found.expense_pk, primary=False)
-    expense_pk = _write_expense(connection, receipt, extraction)
+    expense_pk = _write_expense(connection, event, extraction)
     return _attach(connection, evidence, expense_pk=expense_pk, primary=True)
 
 
@@ -124,7 +211,7 @@ def _attach(
     return evidence._replace(expense_pk=expense_pk)
 
 
-def _write_expense(connection: Connection, receipt: Receipt, extraction: Extraction) -> int:
+def _write_expense(connection: Connection, event: AnyRunEvent, extraction: Extraction) -> int:
     expense_pk = expenses.upsert_scanned(
         connection,
         ScannedExpense(
@@ -133,18 +220,32 @@ def _write_expense(connection: Connection, receipt: Receipt, extraction: Extract
             order_date=extraction.transaction_date,
             transaction_datetime=extraction.transaction_datetime,
             store_name=extraction.merchant,
-            subtotal=amounts.exact(receipt.subtotal),
-            tax=amounts.exact(receipt.tax),
+            subtotal=extraction.subtotal,
+            tax=extraction.total_tax,
             total=extraction.total,
             payment_method=extraction.payment_method,
             card_last4=extraction.card_last4,
-            payer=receipt.payer,
+            payer=main_fields(event).payer,
             extraction_status=extraction.extraction_status,
             extraction_confidence=extraction.extraction_confidence,
         ),
     )
+    if isinstance(event, RunEventV2):
+        receipt = event.payload.receipt
+        expenses.add_details(
+            connection,
+            expense_pk,
+            currency=receipt.currency.value if receipt.currency else None,
+            discount_total=receipt.discount_total.value if receipt.discount_total else None,
+            tip=receipt.tip.value if receipt.tip else None,
+        )
     old = expenses.items(connection, expense_pk)
-    new = [ItemRow(item.item_name, amounts.exact(item.line_total)) for item in receipt.items]
     expenses.remove_items(connection, expense_pk)
-    expenses.add_items(connection, expense_pk, carry_categories(old, new))
+    expenses.add_items(connection, expense_pk, items.carry_categories(old, _item_rows(event)))
     return expense_pk
+
+
+def _item_rows(event: AnyRunEvent) -> list[ItemRow]:
+    if isinstance(event, RunEventV2):
+        return items.of_every_field(event.payload.receipt.items)
+    return items.of_main_fields(event.payload.receipt.items)

@@ -1,9 +1,13 @@
-"""Items of an expense; categories that people gave outlive a new reading. Pure."""
+"""Items of an expense: made of a receipt's, with the categories that people gave. Pure."""
 
 from collections.abc import Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from receipt_collector import amounts
+from receipt_contract.fields import Item
+from receipt_contract.results import Item as MainItem
 
 ALIKE = 0.6  # of 1: below it two names are two things
 
@@ -16,6 +20,36 @@ class ItemRow(NamedTuple):
     budget_category: str | None = None
     category_source: str | None = None
     category_confidence: Decimal | None = None
+    unit_qty: Decimal = Decimal(1)
+    unit_cost: Decimal | None = None
+    weight_qty: Decimal | None = None
+    weight_unit: str | None = None
+    tax_code: str | None = None
+
+
+def of_main_fields(items: Sequence[MainItem]) -> list[ItemRow]:
+    """Make rows of what schema 1 tells: without quantities, one of each."""
+    totals = [amounts.exact(item.line_total) for item in items]
+    return [
+        ItemRow(item.item_name, total, unit_cost=total)
+        for item, total in zip(items, totals, strict=True)
+    ]
+
+
+def of_every_field(items: Sequence[Item]) -> list[ItemRow]:
+    """Make rows of what schema 2 tells; a quantity with a unit is measured, not counted."""
+    return [
+        ItemRow(
+            item.description,
+            item.total_price,
+            unit_qty=item.quantity if item.quantity and not item.quantity_unit else Decimal(1),
+            unit_cost=item.price if item.quantity else item.price or item.total_price,
+            weight_qty=item.quantity if item.quantity_unit else None,
+            weight_unit=item.quantity_unit,
+            tax_code=item.tax_code,
+        )
+        for item in items
+    ]
 
 
 def carry_categories(old: Sequence[ItemRow], new: Sequence[ItemRow]) -> list[ItemRow]:

@@ -11,7 +11,7 @@ from receipt_collector.store.database import Connection
 from receipt_collector.store.receipts import Evidence
 from receipt_collector.store.requests import RegisterState, RequestKind
 from receipt_contract.errors import AttemptError, Reason
-from receipt_contract.results import PassEvent, PersistenceMode, ResultEvent, RunEvent
+from receipt_contract.results import AnyRunEvent, PassEvent, PersistenceMode, ResultEvent
 
 _KINDS = {
     PersistenceMode.REPROCESS: RequestKind.REPROCESS,
@@ -25,12 +25,12 @@ def record(connection: Connection, event: ResultEvent) -> Recorded:
     Raises AttemptError(RUN_UNKNOWN) for a pass that came before its run.
     """
     locks.source(connection, event.source_sha256)
-    if isinstance(event, RunEvent):
-        return _record_run(connection, event)
-    return _record_pass(connection, event)
+    if isinstance(event, PassEvent):
+        return _record_pass(connection, event)
+    return _record_run(connection, event)
 
 
-def _record_run(connection: Connection, event: RunEvent) -> Recorded:
+def _record_run(connection: Connection, event: AnyRunEvent) -> Recorded:
     evidence = receipts.find(connection, event.source_sha256)
     seen = Seen(
         known=inbox.knows(connection, event.message_id),
@@ -46,7 +46,7 @@ def _record_run(connection: Connection, event: RunEvent) -> Recorded:
                 connection,
                 event,
                 evidence_id=evidence.id,
-                merchant=event.payload.receipt.merchant,
+                merchant=extraction.main_fields(event).merchant,
             )
         case _:
             _repair(connection, event, evidence)
@@ -65,7 +65,7 @@ def _record_pass(connection: Connection, event: PassEvent) -> Recorded:
     return Recorded.RUN_NOT_STORED
 
 
-def _completed(connection: Connection, event: RunEvent) -> bool:
+def _completed(connection: Connection, event: AnyRunEvent) -> bool:
     request_id = event.payload.request_id
     if request_id is None:
         return False
@@ -77,7 +77,7 @@ def _completed(connection: Connection, event: RunEvent) -> bool:
     )
 
 
-def _repair(connection: Connection, event: RunEvent, evidence: Evidence | None) -> None:
+def _repair(connection: Connection, event: AnyRunEvent, evidence: Evidence | None) -> None:
     """Tell discovery that the receipt is read, where its own memory was lost."""
     if event.payload.persistence_mode is PersistenceMode.NORMAL and evidence is not None:
         ingest.discover(connection, sha256=event.source_sha256, reference=event.source_reference)
@@ -86,7 +86,7 @@ def _repair(connection: Connection, event: RunEvent, evidence: Evidence | None) 
         )
 
 
-def _complete_request(connection: Connection, event: RunEvent) -> None:
+def _complete_request(connection: Connection, event: AnyRunEvent) -> None:
     """Complete the request for the source and end its item, also for a known event.
 
     Two references with the same bytes are two items that one run answers with one event id.

@@ -111,6 +111,32 @@ def upsert_scanned(connection: Connection, expense: ScannedExpense) -> int:
     return int(row[0])
 
 
+def add_details(
+    connection: Connection,
+    expense_pk: int,
+    *,
+    currency: str | None,
+    discount_total: Decimal | None,
+    tip: Decimal | None,
+) -> None:
+    """Set what only schema 2 tells."""
+    connection.execute(
+        """
+        UPDATE budget.expenses SET
+          currency = %(currency)s,
+          receipt_discount_total = %(discount_total)s,
+          receipt_tip = %(tip)s
+        WHERE id = %(expense_pk)s
+        """,
+        {
+            "currency": currency,
+            "discount_total": discount_total,
+            "tip": tip,
+            "expense_pk": expense_pk,
+        },
+    )
+
+
 def items(connection: Connection, expense_pk: int) -> list[ItemRow]:
     """Return the items of an expense in the order of the receipt."""
     rows = connection.execute(
@@ -132,20 +158,23 @@ def remove_items(connection: Connection, expense_pk: int) -> None:
 
 
 def add_items(connection: Connection, expense_pk: int, rows: Sequence[ItemRow]) -> None:
-    """Store items in this order; a receipt without quantities means one of each."""
+    """Store items in this order."""
     connection.execute(
         """
         INSERT INTO budget.expense_items (
-          expense_pk, line_number, item_name, unit_cost, line_total, budget_category,
-          category_source, category_confidence
+          expense_pk, line_number, item_name, line_total, budget_category, category_source,
+          category_confidence, unit_qty, unit_cost, weight_qty, weight_unit, tax_code
         )
-        SELECT %(expense_pk)s, line_number, item_name, line_total, line_total, budget_category,
-               category_source, category_confidence
+        SELECT %(expense_pk)s, line_number, item_name, line_total, budget_category,
+               category_source, category_confidence, unit_qty, unit_cost, weight_qty, weight_unit,
+               tax_code
         FROM unnest(
           %(names)s::text[], %(totals)s::numeric[], %(categories)s::text[], %(sources)s::text[],
-          %(confidences)s::numeric[]
+          %(confidences)s::numeric[], %(unit_quantities)s::numeric[], %(unit_costs)s::numeric[],
+          %(weights)s::numeric[], %(weight_units)s::text[], %(tax_codes)s::text[]
         ) WITH ORDINALITY AS given (
-          item_name, line_total, budget_category, category_source, category_confidence, line_number
+          item_name, line_total, budget_category, category_source, category_confidence, unit_qty,
+          unit_cost, weight_qty, weight_unit, tax_code, line_number
         )
         """,
         {
@@ -155,6 +184,11 @@ def add_items(connection: Connection, expense_pk: int, rows: Sequence[ItemRow]) 
             "categories": [row.budget_category for row in rows],
             "sources": [row.category_source for row in rows],
             "confidences": [row.category_confidence for row in rows],
+            "unit_quantities": [row.unit_qty for row in rows],
+            "unit_costs": [row.unit_cost for row in rows],
+            "weights": [row.weight_qty for row in rows],
+            "weight_units": [row.weight_unit for row in rows],
+            "tax_codes": [row.tax_code for row in rows],
         },
     )
 

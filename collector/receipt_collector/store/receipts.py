@@ -1,6 +1,6 @@
 """Evidence: the saved extraction of a source, one row for each."""
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -9,15 +9,19 @@ from receipt_contract.results import ExtractionStatus
 
 
 class Extraction(NamedTuple):
-    """What is saved of a receipt; `raw_payload` is JSON text with exact numbers."""
+    """What both schemas tell of a receipt; `raw_payload` is JSON text with exact numbers."""
 
     source_sha256: str
     source_reference: str
+    result_schema_version: int
     mime_type: str | None
     transaction_date: date | None
+    transaction_time: time | None
     transaction_datetime: datetime | None  # as printed, without a zone
     merchant: str | None
     receipt_id: str | None
+    subtotal: Decimal | None
+    total_tax: Decimal | None
     total: Decimal | None
     payment_method: str | None
     card_last4: str | None
@@ -51,28 +55,34 @@ def find(connection: Connection, sha256: str) -> Evidence | None:
 def upsert(connection: Connection, extraction: Extraction) -> Evidence:
     """Save the extraction in place of an earlier one.
 
-    Text that is already there stays when the new text is empty. Page texts and lines of layout are
-    not part of a result event, so those already stored are left alone.
+    Text that is already there stays when the new text is empty. What only schema 2 tells is left
+    alone: `details` writes it.
     """
     row = connection.execute(
         """
         INSERT INTO budget.receipt_evidence AS kept (
-          evidence_type, source_sha256, source_reference, mime_type, transaction_date,
-          transaction_datetime, merchant, receipt_id, total, payment_method, card_last4,
-          extraction_status, extraction_confidence, raw_text, raw_payload
+          evidence_type, source_sha256, source_reference, result_schema_version, mime_type,
+          transaction_date, transaction_time, transaction_datetime, merchant, receipt_id, subtotal,
+          total_tax, total, payment_method, card_last4, extraction_status, extraction_confidence,
+          raw_text, raw_payload
         ) VALUES (
-          'scanned', %(source_sha256)s, %(source_reference)s, %(mime_type)s, %(transaction_date)s,
-          %(transaction_datetime)s, %(merchant)s, %(receipt_id)s, %(total)s, %(payment_method)s,
-          %(card_last4)s, %(extraction_status)s, %(extraction_confidence)s, %(raw_text)s,
-          %(raw_payload)s::jsonb
+          'scanned', %(source_sha256)s, %(source_reference)s, %(result_schema_version)s,
+          %(mime_type)s, %(transaction_date)s, %(transaction_time)s, %(transaction_datetime)s,
+          %(merchant)s, %(receipt_id)s, %(subtotal)s, %(total_tax)s, %(total)s,
+          %(payment_method)s, %(card_last4)s, %(extraction_status)s, %(extraction_confidence)s,
+          %(raw_text)s, %(raw_payload)s::jsonb
         )
         ON CONFLICT (source_sha256) DO UPDATE SET
           source_reference = EXCLUDED.source_reference,
+          result_schema_version = EXCLUDED.result_schema_version,
           mime_type = EXCLUDED.mime_type,
           transaction_date = EXCLUDED.transaction_date,
+          transaction_time = EXCLUDED.transaction_time,
           transaction_datetime = EXCLUDED.transaction_datetime,
           merchant = EXCLUDED.merchant,
           receipt_id = EXCLUDED.receipt_id,
+          subtotal = EXCLUDED.subtotal,
+          total_tax = EXCLUDED.total_tax,
           total = EXCLUDED.total,
           payment_method = EXCLUDED.payment_method,
           card_last4 = EXCLUDED.card_last4,

@@ -4,10 +4,12 @@ from typing import Any
 
 from receipt_collector.store.database import Connection
 from receipt_contract import wire
-from receipt_contract.results import Artifact, PassEvent, ResultEvent, RunEvent
+from receipt_contract.results import AnyRunEvent, Artifact, PassEvent, ResultEvent
 
 
-def add(connection: Connection, event: RunEvent, *, evidence_id: int, merchant: str | None) -> None:
+def add(
+    connection: Connection, event: AnyRunEvent, *, evidence_id: int, merchant: str | None
+) -> None:
     """Store the run; a run that is stored stays as it is."""
     receipt, run = event.payload.receipt, event.payload.run
     connection.execute(
@@ -114,7 +116,7 @@ def add_artifact(connection: Connection, run_uuid: str, artifact: Artifact) -> N
     )
 
 
-def add_event(connection: Connection, event: RunEvent) -> None:
+def add_event(connection: Connection, event: AnyRunEvent) -> None:
     """Store which event brought the run, and from which worker."""
     connection.execute(
         """
