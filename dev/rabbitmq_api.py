@@ -68,6 +68,30 @@ class ManagementApi:
         """Take the limit away again."""
         self._call(HTTPMethod.DELETE, f"policies/{quote(vhost, safe='')}/limit-{queue}")
 
+    def create_user(self, name: str, password: str, *, tags: str = "") -> None:
+        """Create a user, who may do nothing yet."""
+        self._call(HTTPMethod.PUT, f"users/{quote(name)}", {"password": password, "tags": tags})
+
+    def permit(self, vhost: str, user: str, patterns: Mapping[str, str]) -> None:
+        """Let a user configure, write and read the names that match in one virtual host."""
+        self._call(HTTPMethod.PUT, f"permissions/{quote(vhost, safe='')}/{quote(user)}", patterns)
+
+    def delete_user(self, name: str) -> None:
+        """Delete a user; its connections are closed."""
+        self._call(HTTPMethod.DELETE, f"users/{quote(name)}")
+
+    def ready(self, vhost: str, queue: str) -> int:
+        """Count a queue's waiting messages, some seconds late."""
+        return int(
+            self._call(HTTPMethod.GET, f"queues/{quote(vhost, safe='')}/{queue}").get(
+                "messages_ready", 0
+            )
+        )
+
+    def purge(self, vhost: str, queue: str) -> None:
+        """Throw a queue's waiting messages away."""
+        self._call(HTTPMethod.DELETE, f"queues/{quote(vhost, safe='')}/{queue}/contents")
+
     def _let_settle(self) -> None:
         [node] = self._call(HTTPMethod.GET, "nodes")
         uptime = node.get("uptime", 0)  # milliseconds; absent in the first moments

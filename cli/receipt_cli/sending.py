@@ -7,11 +7,13 @@ from contextlib import contextmanager
 
 from receipt_cli import addresses
 from receipt_cli.output import CommandError
+from receipt_contract.access import BrokerUser
 from receipt_contract.errors import Reason
 from receipt_contract.work import CacheRebuildWork, ProcessWork, ReprocessWork
 from receipt_runtime.amqp import envelopes
 from receipt_runtime.amqp.messages import Outcome
 from receipt_runtime.amqp.publisher import WINDOW, Publisher
+from receipt_runtime.settings import TopologySettings, read
 
 Work = ProcessWork | ReprocessWork | CacheRebuildWork
 
@@ -70,7 +72,8 @@ class Sender:
 @contextmanager
 def sending(url: str) -> Iterator[Sender]:
     """Connect for a command's lifetime; at its end every message sent has its outcome."""
-    publisher = Publisher(addresses.broker(url), name="ledger")
+    checks = read(TopologySettings).checks(BrokerUser.OPERATOR)
+    publisher = Publisher(addresses.broker(url), name="ledger", checks=checks)
     publisher.start()
     sender = Sender(publisher)
     try:

@@ -18,6 +18,7 @@ from receipt_collector.record import record
 from receipt_collector.settings import CollectorSettings
 from receipt_collector.store import database
 from receipt_collector.store.database import Database
+from receipt_contract.access import BrokerUser
 from receipt_contract.errors import AttemptError, OutageError, PermanentError, Reason
 from receipt_contract.results import ResultEvent
 from receipt_contract.topology import RESULTS_SIDE, WORK_SIDE
@@ -28,7 +29,6 @@ from receipt_runtime.amqp.intake import ByContract, Keeping
 from receipt_runtime.amqp.messages import Delivery
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.health import HealthServer
-from receipt_runtime.settings import TopologyMode
 
 RUN_PAUSES_SECONDS = (0.05, 0.1, 0.2)
 FAILURES_PREFETCH = 1  # dead letters are rare, and a crash must count against one only
@@ -48,7 +48,7 @@ def collect(settings: CollectorSettings, stop: threading.Event) -> None:
     publisher = Publisher(
         settings.rabbitmq_url.get_secret_value(),
         name="collector",
-        passive=settings.topology is TopologyMode.CHECK,
+        checks=settings.checks(BrokerUser.COLLECTOR),
     )
     consumers = (
         _results_consumer(settings, publisher, databases[0]),
@@ -118,7 +118,7 @@ def _results_consumer(
         prefetch=settings.prefetch,
         intake=ByContract(settlement.RESULTS, partial(record_event, database_)),
         publisher=publisher,
-        passive=settings.topology is TopologyMode.CHECK,
+        checks=settings.checks(BrokerUser.COLLECTOR),
     )
 
 
@@ -132,7 +132,7 @@ def _failures_consumer(
         prefetch=FAILURES_PREFETCH,
         intake=Keeping(partial(record_failure, database_)),
         publisher=publisher,
-        passive=settings.topology is TopologyMode.CHECK,
+        checks=settings.checks(BrokerUser.COLLECTOR),
     )
 
 

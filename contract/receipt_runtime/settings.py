@@ -13,6 +13,8 @@ from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationE
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from receipt_contract.access import ACCESS, Access, BrokerUser
+
 MAX_PORT = 65_535
 
 
@@ -50,21 +52,30 @@ def _amqp_url(secret: SecretStr) -> SecretStr:
 BrokerUrl = Annotated[SecretStr, AfterValidator(_amqp_url)]
 
 
-class RuntimeSettings(BaseSettings):
-    """Base of each component's settings class."""
+class TopologySettings(BaseSettings):
+    """What everything that publishes or consumes has to know, commands too."""
 
     model_config = SettingsConfigDict(
         frozen=True, extra="ignore", hide_input_in_errors=True, validate_default=False
     )
 
-    rabbitmq_url: BrokerUrl = Field(
-        validation_alias="RABBITMQ_URL",
-        description="Broker, user and vhost; amqps for TLS.",
-    )
     topology: TopologyMode = Field(
         default=TopologyMode.DECLARE,
         validation_alias="RECEIPTS_TOPOLOGY",
-        description="Declare the topology, or only check it (production).",
+        description="Declare the topology, or only check one's part of it (production).",
+    )
+
+    def checks(self, user: BrokerUser) -> Access | None:
+        """Return what to check as this user; None: declare everything."""
+        return ACCESS[user] if self.topology is TopologyMode.CHECK else None
+
+
+class RuntimeSettings(TopologySettings):
+    """Base of each component's settings class."""
+
+    rabbitmq_url: BrokerUrl = Field(
+        validation_alias="RABBITMQ_URL",
+        description="Broker, user and vhost; amqps for TLS.",
     )
     health_port: int = Field(
         default=8080,

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
+from receipt_contract.access import BrokerUser
 from receipt_contract.errors import OutageError
 from receipt_operator import handlers, health, metrics
 from receipt_operator.board import Board, wait
@@ -26,7 +27,7 @@ from receipt_operator.workqueue import WorkQueue
 from receipt_runtime import backoff, logs
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.health import HealthServer
-from receipt_runtime.settings import SettingsError, TopologyMode, answer_help, read
+from receipt_runtime.settings import SettingsError, answer_help, read
 
 WINDOW = 500  # three quarters of the rate of a window without bound
 LOOP_LONGEST_PAUSE_SECONDS = 15.0
@@ -71,7 +72,7 @@ async def _run(settings: OperatorSettings) -> None:
             settings.rabbitmq_url.get_secret_value(),
             name="operator",
             window=WINDOW,
-            passive=settings.topology is TopologyMode.CHECK,
+            checks=settings.checks(BrokerUser.OPERATOR),
         )
         server = HealthServer(
             settings.health_port,

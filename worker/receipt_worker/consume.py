@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 
+from receipt_contract.access import BrokerUser
 from receipt_contract.errors import AttemptError
 from receipt_contract.results import TraceContext, Worker
 from receipt_contract.topology import WORK_SIDE
@@ -16,7 +17,7 @@ from receipt_runtime.amqp.intake import ByContract
 from receipt_runtime.amqp.messages import Delivery
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.health import HealthServer
-from receipt_runtime.settings import SettingsError, TopologyMode
+from receipt_runtime.settings import SettingsError
 from receipt_worker import cache, storage
 from receipt_worker.engines import tesseract
 from receipt_worker.process import AnyWork, Identities, Places, Processor
@@ -38,7 +39,9 @@ def consume(settings: WorkerSettings, reading: ReadingSettings, stop: threading.
     cache.leave_mark(settings.cache_root)
     storage.sweep(settings.cache_root, older_than=LEFTOVER_SECONDS, now=time.time())
     publisher = Publisher(
-        settings.rabbitmq_url.get_secret_value(), name="worker", passive=_is_passive(settings)
+        settings.rabbitmq_url.get_secret_value(),
+        name="worker",
+        checks=settings.checks(BrokerUser.WORKER),
     )
     with Reader(reading) as reader:
         processor = Processor(_places(settings, reading), reader, publisher, _identities(settings))
@@ -87,7 +90,7 @@ def _consumer(
         prefetch=PREFETCH,
         intake=ByContract(settlement.WORK, work_on),
         publisher=publisher,
-        passive=_is_passive(settings),
+        checks=settings.checks(BrokerUser.WORKER),
         patience=Patience(grace=reading.deadline + GRACE_SPARE_SECONDS),
     )
 
@@ -112,7 +115,3 @@ def _identities(settings: WorkerSettings) -> Identities:
 def _unsampled_trace() -> TraceContext:
     """Events name a trace; without telemetry it is one that nobody recorded."""
     return TraceContext(traceparent=f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00")
-
-
-def _is_passive(settings: WorkerSettings) -> bool:
-    return settings.topology is TopologyMode.CHECK

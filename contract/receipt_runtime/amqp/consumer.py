@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from receipt_contract.access import Access
 from receipt_contract.errors import Reason
 from receipt_runtime import backoff, metrics
 from receipt_runtime.amqp import settlement
@@ -53,7 +54,7 @@ class Consumer:
         prefetch: int,
         intake: Intake,
         publisher: Publisher,
-        passive: bool = False,
+        checks: Access | None = None,
         patience: Patience | None = None,
     ) -> None:
         """Prepare; raises ValueError for an unusable URL."""
@@ -62,7 +63,7 @@ class Consumer:
         self._prefetch = prefetch
         self._patience = patience or Patience()
         self._attendant = Attendant(intake, publisher, max_hold=self._patience.max_hold)
-        self._link = Link(url, name=name, tenant=self, passive=passive)
+        self._link = Link(url, name=name, tenant=self, checks=checks)
         self._to_work_on: queue.SimpleQueue[InHand | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name=f"{name}-work", daemon=True)
         self._channel: Any = None

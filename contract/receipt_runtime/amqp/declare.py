@@ -10,6 +10,7 @@ from typing import Any
 
 from pika.exceptions import ChannelClosedByBroker
 
+from receipt_contract.access import Access
 from receipt_contract.errors import OutageError, Reason
 from receipt_contract.topology import Side
 from receipt_runtime.amqp.connection import ACCESS_REFUSED, RefusedError
@@ -62,13 +63,15 @@ def declare(channel: Any, sides: Iterable[Side]) -> None:
             )
 
 
-def check(channel: Any, sides: Iterable[Side]) -> None:
-    """Ask for every exchange and queue without making any; arguments are not compared."""
-    for side in sides:
-        for exchange in side.exchanges:
-            channel.exchange_declare(exchange=exchange, passive=True)
-        for queue in side.queues:
-            channel.queue_declare(queue=queue.name, passive=True)
+def check(channel: Any, access: Access) -> None:
+    """Ask for what a user reads and writes without making any; arguments are not compared.
+
+    Nothing else is asked for: since 4.3 a broker answers only who has a permission on the name.
+    """
+    for queue in access.reads:
+        channel.queue_declare(queue=queue, passive=True)
+    for exchange in access.writes:
+        channel.exchange_declare(exchange=exchange, passive=True)
 
 
 def refusal(error: ChannelClosedByBroker) -> OutageError:

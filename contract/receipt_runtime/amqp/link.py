@@ -16,6 +16,7 @@ import structlog
 from pika.adapters.select_connection import IOLoop
 from pika.exceptions import AMQPError, ChannelClosedByBroker, ConnectionClosedByClient
 
+from receipt_contract.access import Access
 from receipt_contract.errors import OutageError, Reason
 from receipt_contract.topology import SIDES, WORK_SIDE
 from receipt_runtime import backoff, logs, metrics
@@ -47,12 +48,14 @@ class Tenant(Protocol):
 class Link:
     """Keeps a tenant connected until it is closed."""
 
-    def __init__(self, url: str, *, name: str, tenant: Tenant, passive: bool = False) -> None:
-        """Prepare; `passive` checks the topology and waits for it instead of declaring it."""
+    def __init__(
+        self, url: str, *, name: str, tenant: Tenant, checks: Access | None = None
+    ) -> None:
+        """Prepare; `checks` is what to check and wait for, instead of declaring everything."""
         self._parameters = connection.parameters(url, name=name)
         self._name = name
         self._tenant = tenant
-        self._passive = passive
+        self._checks = checks
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._loop_lock = threading.Lock()
         self._loop: Any = None
@@ -105,7 +108,7 @@ class Link:
 
     def declare_again(self) -> None:
         """Declare the topology soon, beside the running channel; from the link's thread only."""
-        if not self._passive and not self._redeclaring:
+        if self._checks is None and not self._redeclaring:
             self._redeclaring = True
             self._loop.call_later(REDECLARE_SECONDS, self._redeclare)
 
@@ -202,8 +205,13 @@ class Link:
 
     def _lay_out(self, channel: Any, done: Callable[[Any], None]) -> None:
         """Send all declarations without waiting; the answer to the last question ends them."""
-        (declare.check if self._passive else declare.declare)(channel, SIDES)
-        channel.queue_declare(queue=WORK_SIDE.work, passive=True, callback=done)
+        if self._checks is None:
+            declare.declare(channel, SIDES)
+            last = WORK_SIDE.work
+        else:
+            declare.check(channel, self._checks)
+            last = self._checks.writes[-1]
+        channel.exchange_declare(exchange=last, passive=True, callback=done)
 
     def _on_ready(self, channel: Any) -> None:
         if not channel.is_open:

@@ -17,6 +17,7 @@ import structlog
 from pika.exceptions import AMQPError
 from pika.spec import Basic
 
+from receipt_contract.access import Access
 from receipt_runtime import metrics
 from receipt_runtime.amqp.confirms import Outstanding, Publication
 from receipt_runtime.amqp.link import Link
@@ -48,7 +49,7 @@ class Publisher:
         *,
         name: str,
         window: int = WINDOW,
-        passive: bool = False,
+        checks: Access | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Prepare; raises ValueError for an unusable URL or window."""
@@ -57,7 +58,7 @@ class Publisher:
         self._name = name
         self._limits = limits or Limits()
         self._slots = threading.BoundedSemaphore(window)
-        self._link = Link(url, name=name, tenant=self, passive=passive)
+        self._link = Link(url, name=name, tenant=self, checks=checks)
         self._channel: Any = None
         self._waiting: deque[Publication] = deque()
         self._outstanding = Outstanding()

@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Event, Thread
 
+from receipt_contract.access import Access
 from receipt_contract.topology import WORK_SIDE
 from receipt_runtime.amqp import settlement
 from receipt_runtime.amqp.consumer import Consumer, Patience
@@ -58,7 +59,7 @@ class Desk:
     person: Person = field(default_factory=Person)
 
     def consumer(
-        self, *, prefetch: int = 1, patience: Patience = QUICK, passive: bool = False
+        self, *, prefetch: int = 1, patience: Patience = QUICK, checks: Access | None = None
     ) -> Consumer:
         """Make a consumer of the work queue."""
         return Consumer(
@@ -68,7 +69,7 @@ class Desk:
             prefetch=prefetch,
             intake=ByContract(settlement.WORK, self.person.work_on),
             publisher=self.publisher,
-            passive=passive,
+            checks=checks,
             patience=patience,
         )
 

@@ -10,6 +10,7 @@ from prometheus_client import REGISTRY
 
 from dev.rabbitmq import RabbitMQ
 from receipt_contract import work
+from receipt_contract.access import ACCESS, BrokerUser
 from receipt_contract.errors import AttemptError, Reason
 from receipt_contract.topology import DELIVERY_LIMIT, REASON_HEADER, WORK_SIDE
 from receipt_runtime.amqp import preflight
@@ -275,10 +276,10 @@ def test_a_drifted_queue_is_named_and_consumed_once_it_is_right(
 
 
 def test_a_checking_process_waits_for_the_topology(url: str) -> None:
-    publisher = Publisher(url, name="test-checking", passive=True)
+    publisher = Publisher(url, name="test-checking", checks=ACCESS[BrokerUser.OPERATOR])
     publisher.start()
     desk = Desk(url, publisher)
-    consumer = desk.consumer(passive=True)
+    consumer = desk.consumer(checks=ACCESS[BrokerUser.WORKER])
 
     with consuming(consumer):
         missing = f"{WORK_SIDE.work} is missing on the broker; `ledger topology declare` makes it."

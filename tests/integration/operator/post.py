@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from receipt_contract.access import ACCESS, Access, BrokerUser
 from receipt_contract.topology import WORK_SIDE
 from receipt_operator.board import Board
 from receipt_operator.publication import Limits, Publication
@@ -32,7 +33,7 @@ class Post:
         self.board = Board()
         self._broker = broker
         self._vhost = vhost
-        self.publisher = self._publisher(passive=False)
+        self.publisher = self._publisher()
         self.publisher.start()
 
     def close(self) -> None:
@@ -41,7 +42,7 @@ class Post:
     def use_passive_publisher(self) -> None:
         """Go on with a publisher that declares nothing, as in production."""
         self.publisher.close()
-        self.publisher = self._publisher(passive=True)
+        self.publisher = self._publisher(ACCESS[BrokerUser.OPERATOR])
         self.publisher.start()
 
     async def connected(self) -> None:
@@ -80,8 +81,8 @@ class Post:
                 for one in visitor.take_all(QUEUE)
             ]
 
-    def _publisher(self, *, passive: bool) -> Publisher:
-        return Publisher(self.url, name="operator", window=50, passive=passive, limits=WAITS)
+    def _publisher(self, checks: Access | None = None) -> Publisher:
+        return Publisher(self.url, name="operator", window=50, checks=checks, limits=WAITS)
 
 
 async def send_round(desk: Desk, publication: Publication) -> None:
