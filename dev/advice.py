@@ -39,8 +39,14 @@ _AWAY = (
     ConditionReason.QUEUE_FULL,
     ConditionReason.SOURCE_UNAVAILABLE,
 )
+_WAITING = (
+    ConditionReason.AWAITING_APPROVAL,
+    ConditionReason.SUSPENDED,
+    ConditionReason.QUEUED,
+)
 _STUCK = (
     *_AWAY,
+    ConditionReason.CACHE_UNAVAILABLE,
     ConditionReason.DATABASE_UNAVAILABLE,
     ConditionReason.NO_PROGRESS,
     ConditionReason.INTERNAL_ERROR,
@@ -51,7 +57,12 @@ CONDITIONS: Mapping[ConditionType, About] = {
         "The request was planned whole; from here on every receipt comes to an end.",
         true=(ConditionReason.VALIDATED, ConditionReason.ADOPTED),
         false=(*sorted(REFUSALS), ConditionReason.AWAITING_APPROVAL),
-        unknown=(ConditionReason.PLANNING, ConditionReason.QUEUED),
+        unknown=(
+            ConditionReason.PLANNING,
+            ConditionReason.QUEUED,
+            ConditionReason.DATABASE_UNAVAILABLE,
+            ConditionReason.INTERNAL_ERROR,
+        ),
     ),
     ConditionType.PUBLISHED: About(
         "The broker confirmed the work of every receipt.",
@@ -61,25 +72,29 @@ CONDITIONS: Mapping[ConditionType, About] = {
     ),
     ConditionType.SUSPENDED: About(
         "Nothing is sent because somebody wants it so. Absent until that was first true.",
-        true=(ConditionReason.USER_REQUESTED,),
+        true=(ConditionReason.USER_REQUESTED, ConditionReason.OPERATOR_PAUSED),
         false=(ConditionReason.RESUMED,),
     ),
     ConditionType.SUCCEEDED: About(
         "The request ended well. Its reason and message are columns of `-o wide`.",
         true=_GOOD_ENDS,
         false=_BAD_ENDS,
-        unknown=(ConditionReason.RUNNING,),
+        unknown=(ConditionReason.RUNNING, *_WAITING, *_STUCK),
     ),
     ConditionType.FINISHED: About(
         "The request ended, well or not, and its numbers will not change any more.",
         true=tuple(FINAL_STATES),
-        false=(ConditionReason.RUNNING,),
+        false=(
+            ConditionReason.RUNNING,
+            ConditionReason.DATABASE_UNAVAILABLE,
+            ConditionReason.INTERNAL_ERROR,
+        ),
     ),
     ConditionType.RECONCILING: About(
         "Work goes on by itself. Absent when it does not.",
         true=(
+            *_WAITING,
             ConditionReason.PLANNING,
-            ConditionReason.QUEUED,
             ConditionReason.PUBLISHING,
             ConditionReason.WAITING_FOR_RESULTS,
         ),
@@ -116,6 +131,12 @@ ON_THE_WAY: Mapping[ConditionReason, Advice] = {
     ConditionReason.USER_REQUESTED: Advice(
         "`spec.suspend` is true.", "Set `suspend: false` to go on."
     ),
+    ConditionReason.OPERATOR_PAUSED: Advice(
+        "The operator was started with `RECEIPTS_PAUSED`.", "Start it without to go on."
+    ),
+    ConditionReason.SUSPENDED: Advice(
+        "Nothing is sent; the condition `Suspended` says who wants it so.", "See that condition."
+    ),
     ConditionReason.RESUMED: Advice("`spec.suspend` was true once and is not now.", NOTHING),
     ConditionReason.BROKER_UNAVAILABLE: Advice(
         "RabbitMQ does not answer.", "Bring it back; sending goes on by itself."
@@ -129,8 +150,12 @@ ON_THE_WAY: Mapping[ConditionReason, Advice] = {
         "Start workers, or find out why they do not read; sending goes on as room appears.",
     ),
     ConditionReason.SOURCE_UNAVAILABLE: Advice(
-        "The receipts or the cache volume is absent, unreadable or empty.",
+        "The receipts volume is absent, unreadable or empty.",
         "Mount it; no receipt fails for it, and the request goes on by itself.",
+    ),
+    ConditionReason.CACHE_UNAVAILABLE: Advice(
+        "The cache volume is absent, unreadable or not the one that the workers write to.",
+        "Mount it; the request goes on by itself.",
     ),
     ConditionReason.DATABASE_UNAVAILABLE: Advice(
         "PostgreSQL does not answer.", "Bring it back; the request goes on by itself."
@@ -147,6 +172,10 @@ ON_THE_WAY: Mapping[ConditionReason, Advice] = {
 
 AT_THE_END: Mapping[ConditionReason, Advice] = {
     ConditionReason.COMPLETED: Advice("Every receipt was read.", NOTHING),
+    ConditionReason.ALREADY_COMPLETED: Advice(
+        "Every receipt was read before this object came; nothing was sent for it.",
+        "Nothing, or a new `runId` to run again.",
+    ),
     ConditionReason.NOTHING_TO_DO: Advice(
         "No receipt matched, or all were skipped.",
         "Nothing, or check `target` with `dryRun: true`.",

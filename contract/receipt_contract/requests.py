@@ -31,6 +31,8 @@ GROUP = "receipts.homebudget.dev"
 VERSION = "v1alpha1"
 API_VERSION = f"{GROUP}/{VERSION}"
 CATEGORY = "receipts"
+# "true" on an object lets its request go on that waits for approval.
+APPROVE_ANNOTATION = f"{GROUP}/approve"
 
 # Part of every wish. Another number makes other request ids, so everything would run again.
 WISH_FORMAT = 1

@@ -100,7 +100,8 @@ class ConditionReason(StrEnum):
     CONFIRMED = "Confirmed"
     UNROUTABLE = "Unroutable"
     QUEUE_FULL = "QueueFull"
-    # Suspended
+    # Suspended; the word itself is what the others say meanwhile
+    SUSPENDED = "Suspended"
     USER_REQUESTED = "UserRequested"
     OPERATOR_PAUSED = "OperatorPaused"
     RESUMED = "Resumed"
@@ -121,6 +122,7 @@ class ConditionReason(StrEnum):
     BROKER_UNAVAILABLE = "BrokerUnavailable"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"
     SOURCE_UNAVAILABLE = "SourceUnavailable"
+    CACHE_UNAVAILABLE = "CacheUnavailable"
     INTERNAL_ERROR = "InternalError"
 
 

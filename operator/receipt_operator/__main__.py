@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from typing import TypeVar
 
 import structlog
 
@@ -20,7 +21,8 @@ from receipt_operator.mirror import Mirror
 from receipt_operator.observed import Objects, RewoundError
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Limits, Publication
-from receipt_operator.register import leases
+from receipt_operator.reconcile import Brake
+from receipt_operator.register import approvals, leases
 from receipt_operator.register.database import Database, Fence, LeaseLostError
 from receipt_operator.settings import OperatorSettings
 from receipt_operator.workqueue import WorkQueue
@@ -34,6 +36,8 @@ LOOP_LONGEST_PAUSE_SECONDS = 15.0
 INCOMPLETE_SWEEP_SECONDS = 30.0  # until the namespaces are listed again of which one was refused
 EXIT_LEASE_LOST = 3
 EXIT_REWOUND = 4
+
+T = TypeVar("T")
 
 _log = structlog.get_logger("receipt_operator")
 
@@ -108,6 +112,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     beating = asyncio.create_task(_beat(pulse))
     fence = await _take_lease(settings, database, holder)
     database.hold(fence)
+    brake = await _until_it_answers(lambda: _set_brake(settings, database, fence))
     pulse.leads = True
     objects, board = Objects(), Board()
     planner = Planner(
@@ -131,6 +136,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
             default_max_in_flight=settings.max_in_flight,
             no_progress_after_seconds=settings.republish_after_seconds,
         ),
+        brake=brake,
     )
     loops = {
         "sweep": lambda: _sweep(controller, objects, board, settings.sweep_seconds),
@@ -204,21 +210,17 @@ async def _sweep(controller: Controller, objects: Objects, board: Board, seconds
 
 
 async def _take_lease(settings: OperatorSettings, database: Database, holder: str) -> Fence:
-    waiting, failures = False, 0
+    waiting = False
     while True:
-        try:
-            fence = await leases.take(
+        fence = await _until_it_answers(
+            lambda: leases.take(
                 database,
                 cluster=settings.cluster,
                 namespaces=settings.namespaces,
                 holder=holder,
                 seconds=settings.lease_seconds,
             )
-        except OutageError as error:
-            _log.warning("outage", loop="lease", sentence=str(error))
-            failures += 1
-            await asyncio.sleep(backoff.pause(failures, longest=LOOP_LONGEST_PAUSE_SECONDS))
-            continue
+        )
         if fence is not None:
             _log.info("lease taken", cluster=settings.cluster, epoch=fence.epoch)
             return fence
@@ -226,6 +228,31 @@ async def _take_lease(settings: OperatorSettings, database: Database, holder: st
             _log.info("waiting for the lease", cluster=settings.cluster)
         waiting = True
         await asyncio.sleep(1)
+
+
+async def _set_brake(settings: OperatorSettings, database: Database, fence: Fence) -> Brake | None:
+    """Mark a register without requests, or take the mark away, as the settings say."""
+    if settings.approve_first is None:
+        await approvals.clear(database, fence)
+        return None
+    await approvals.mark_new(database, fence)
+    marked = await approvals.marked(database, fence)
+    if not marked:
+        return None
+    _log.warning("new requests wait for approval", after_the_first=settings.approve_first)
+    return Brake(settings.approve_first, marked)
+
+
+async def _until_it_answers(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask the database until it answers."""
+    failures = 0
+    while True:
+        try:
+            return await ask()
+        except OutageError as error:
+            _log.warning("outage", loop="lease", sentence=str(error))
+            failures += 1
+            await asyncio.sleep(backoff.pause(failures, longest=LOOP_LONGEST_PAUSE_SECONDS))
 
 
 async def _renew_lease(settings: OperatorSettings, database: Database, fence: Fence) -> None:

@@ -3,9 +3,11 @@
 Each condition has one function here and no other writer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
 
 from receipt_contract.status import (
     MAX_CONDITION_MESSAGE,
@@ -15,13 +17,21 @@ from receipt_contract.status import (
     ConditionType,
     State,
 )
-from receipt_operator.facts import Facts
+from receipt_operator import sentences
+from receipt_operator.facts import Facts, Obstacle
 from receipt_operator.register.rows import Ending, RequestState
+
+Why = tuple[ConditionReason, str]  # a reason and its message
 
 TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 
 SUCCESSES = frozenset(
-    {ConditionReason.COMPLETED, ConditionReason.NOTHING_TO_DO, ConditionReason.DRY_RUN}
+    {
+        ConditionReason.COMPLETED,
+        ConditionReason.ALREADY_COMPLETED,
+        ConditionReason.NOTHING_TO_DO,
+        ConditionReason.DRY_RUN,
+    }
 )
 REFUSALS = frozenset(
     {
@@ -33,6 +43,7 @@ REFUSALS = frozenset(
 
 FINAL_STATES = {
     ConditionReason.COMPLETED: State.SUCCEEDED,
+    ConditionReason.ALREADY_COMPLETED: State.SUCCEEDED,
     ConditionReason.NOTHING_TO_DO: State.SUCCEEDED,
     ConditionReason.DRY_RUN: State.SUCCEEDED,
     ConditionReason.PARTIALLY_FAILED: State.PARTIALLY_FAILED,
@@ -45,27 +56,6 @@ FINAL_STATES = {
     ConditionReason.SELECTOR_TOO_LARGE: State.INVALID,
 }
 
-_SENTENCES = {
-    ConditionReason.EXPIRED: "The request was first seen after its startBefore; nothing was sent.",
-    ConditionReason.INVALID_TARGET: "No request of this object has the runId in retryFailedOf,"
-    " or its receipts are not kept any more; nothing was sent.",
-    ConditionReason.SELECTOR_TOO_LARGE: "The target means more receipts than maxItems allows;"
-    " nothing was sent.",
-    ConditionReason.BROKER_UNAVAILABLE: "The message broker does not answer; sending goes on when"
-    " it is back.",
-    ConditionReason.DATABASE_UNAVAILABLE: "The database does not answer; the request goes on when"
-    " it is back.",
-    ConditionReason.SOURCE_UNAVAILABLE: "The receipts or the cache volume is absent, unreadable or"
-    " empty; the request goes on when it is back.",
-    ConditionReason.UNROUTABLE: "The broker has no queue for the work; sending goes on when its"
-    " topology is declared.",
-    ConditionReason.QUEUE_FULL: "The work queue is full; sending goes on when there is room.",
-    ConditionReason.NO_PROGRESS: "No result came for a long time; look at the workers and the"
-    " collector.",
-    ConditionReason.INTERNAL_ERROR: "The operator failed several times on this object; its log has"
-    " the reason.",
-}
-_UNREADABLE = "This version of the operator cannot read the spec; nothing was sent for it."
 _SENDING_PROBLEMS = frozenset(
     {
         ConditionReason.BROKER_UNAVAILABLE,
@@ -92,7 +82,9 @@ def state_of(facts: Facts) -> State:
         return FINAL_STATES[_result(facts)]
     if facts.obstacle is not None:
         return State.STALLED
-    if request.ending is None and request.knobs.suspend:
+    if request.ending is None and request.awaiting_approval:
+        return State.AWAITING_APPROVAL
+    if request.ending is None and request.knobs.stopped:
         return State.SUSPENDED
     return _working_state(facts)
 
@@ -121,38 +113,25 @@ def conditions_of(facts: Facts, before: Sequence[Condition]) -> tuple[Condition,
         _stalled(facts),
     ]
     return tuple(
-        _timed(fact, known.get(fact.type), changed=changed, generation=facts.observed.generation)
+        timed(fact, known.get(fact.type), changed=changed, generation=facts.observed.generation)
         for fact in stated
         if fact is not None
     )
 
 
-def of_unreadable(
-    before: Sequence[Condition], *, now: datetime, generation: int
-) -> tuple[Condition, ...]:
-    """State what is true for a spec that this program cannot read."""
-    known = {condition.type: condition for condition in before}
-    statuses = {
-        ConditionType.ACCEPTED: FALSE,
-        ConditionType.SUCCEEDED: FALSE,
-        ConditionType.FINISHED: TRUE,
-        ConditionType.STALLED: TRUE,
-    }
-    reason = ConditionReason.INVALID_TARGET
-    return tuple(
-        _timed(
-            Fact(type_, status, reason, _UNREADABLE),
-            known.get(type_),
-            changed=now,
-            generation=generation,
-        )
-        for type_, status in statuses.items()
-    )
+def conditions_before(status: Mapping[str, Any]) -> tuple[Condition, ...]:
+    """Read the conditions an object has; what cannot be read counts as absent."""
+    read = []
+    for one in status.get("conditions") or ():
+        try:
+            read.append(Condition.model_validate(one))
+        except ValidationError:
+            continue
+    return tuple(read)
 
 
-def _timed(
-    fact: Fact, before: Condition | None, *, changed: datetime, generation: int
-) -> Condition:
+def timed(fact: Fact, before: Condition | None, *, changed: datetime, generation: int) -> Condition:
+    """Make a condition of a fact; its time stays while its status does."""
     same = before is not None and before.status is fact.status
     return Condition(
         type=fact.type,
@@ -167,7 +146,9 @@ def _timed(
 def _accepted(facts: Facts) -> Fact:
     request = facts.request
     if request.finished and (request.accepted_at is None or _result(facts) in REFUSALS):
-        return Fact(ConditionType.ACCEPTED, FALSE, _result(facts), result_sentence(facts))
+        return Fact(ConditionType.ACCEPTED, FALSE, *_end(facts))
+    if request.awaiting_approval:
+        return Fact(ConditionType.ACCEPTED, FALSE, *_awaiting(facts))
     if request.state is RequestState.PLANNING:
         return Fact(ConditionType.ACCEPTED, UNKNOWN, *_planning(facts))
     if is_adopted(facts):
@@ -185,10 +166,13 @@ def _accepted(facts: Facts) -> Fact:
     )
 
 
-def _planning(facts: Facts) -> tuple[ConditionReason, str]:
+def _awaiting(facts: Facts) -> Why:
+    return ConditionReason.AWAITING_APPROVAL, sentences.of_approval(facts.observed.key)
+
+
+def _planning(facts: Facts) -> Why:
     if facts.queued:
-        message = "Waits for the requests of the runId it looks back on to end."
-        return ConditionReason.QUEUED, message
+        return ConditionReason.QUEUED, sentences.of_look_back(facts)
     found = facts.request.counts.known
     return ConditionReason.PLANNING, f"Looking for the receipts: {found} found so far."
 
@@ -211,8 +195,7 @@ def _published(facts: Facts) -> Fact:
             f"{counts.confirmed} receipts were sent before the request ended.",
         )
     if facts.obstacle is not None and facts.obstacle.reason in _SENDING_PROBLEMS:
-        reason = facts.obstacle.reason
-        return Fact(ConditionType.PUBLISHED, FALSE, reason, _SENTENCES[reason])
+        return Fact(ConditionType.PUBLISHED, FALSE, *_stuck(facts.obstacle))
     if request.state is RequestState.OPEN and counts.unsent == 0:
         return _confirmed(counts.confirmed)
     return Fact(
@@ -234,97 +217,99 @@ def _confirmed(confirmed: int) -> Fact:
 
 def _suspended(facts: Facts, *, known_before: bool) -> Fact | None:
     request = facts.request
-    if request.knobs.suspend and not request.finished:
-        message = f"Nothing is sent; {request.counts.in_flight} receipts are still on their way."
-        return Fact(ConditionType.SUSPENDED, TRUE, ConditionReason.USER_REQUESTED, message)
+    if request.knobs.stopped and not request.finished:
+        by_user = request.knobs.suspend
+        reason = ConditionReason.USER_REQUESTED if by_user else ConditionReason.OPERATOR_PAUSED
+        return Fact(ConditionType.SUSPENDED, TRUE, reason, sentences.of_stop(facts))
     if not known_before:
         return None
     return Fact(ConditionType.SUSPENDED, FALSE, ConditionReason.RESUMED, "It is not suspended.")
 
 
 def _succeeded(facts: Facts) -> Fact:
-    if not facts.request.finished:
-        return Fact(
-            ConditionType.SUCCEEDED, UNKNOWN, ConditionReason.RUNNING, _progress_sentence(facts)
-        )
-    reason = _result(facts)
-    status = TRUE if reason in SUCCESSES else FALSE
-    return Fact(ConditionType.SUCCEEDED, status, reason, result_sentence(facts))
+    """State the result; before there is one, what a table shows as the reason it is not there."""
+    if facts.request.finished:
+        status = TRUE if _result(facts) in SUCCESSES else FALSE
+        return Fact(ConditionType.SUCCEEDED, status, *_end(facts))
+    if facts.obstacle is not None:
+        return Fact(ConditionType.SUCCEEDED, UNKNOWN, *_stuck(facts.obstacle))
+    reason, message = _holding_up(facts) or (
+        ConditionReason.RUNNING,
+        sentences.of_progress(facts),
+    )
+    return Fact(ConditionType.SUCCEEDED, UNKNOWN, reason, message)
 
 
 def _finished(facts: Facts) -> Fact:
-    if not facts.request.finished:
-        return Fact(
-            ConditionType.FINISHED, FALSE, ConditionReason.RUNNING, _progress_sentence(facts)
-        )
-    return Fact(ConditionType.FINISHED, TRUE, _result(facts), result_sentence(facts))
+    if facts.request.finished:
+        return Fact(ConditionType.FINISHED, TRUE, *_end(facts))
+    message = sentences.of_progress(facts)
+    return Fact(ConditionType.FINISHED, FALSE, ConditionReason.RUNNING, message)
 
 
 def _reconciling(facts: Facts) -> Fact | None:
     """State that work goes on; absent when it does not, as kstatus reads it."""
-    request = facts.request
-    if request.finished or facts.obstacle is not None:
+    if facts.request.finished or facts.obstacle is not None:
         return None
-    counts = request.counts
-    if request.ending is not None:
-        reason = ConditionReason.WAITING_FOR_RESULTS
-        message = f"Ending; {counts.in_flight} receipts are still on their way."
-    elif request.state is RequestState.PLANNING:
-        reason, message = _planning(facts)
-    elif counts.unsent > 0:
-        reason = ConditionReason.PUBLISHING if request.started_at else ConditionReason.QUEUED
-        message = f"{counts.planned} receipts wait to be sent."
-    else:
-        reason = ConditionReason.WAITING_FOR_RESULTS
-        message = f"{counts.in_flight} receipts are on their way."
+    reason, message = _holding_up(facts) or _going_on(facts)
     return Fact(ConditionType.RECONCILING, TRUE, reason, message)
+
+
+def _holding_up(facts: Facts) -> Why | None:
+    """Return what an unfinished request waits for before it goes on, if it does."""
+    request = facts.request
+    if request.ending is not None:
+        return None
+    if request.awaiting_approval:
+        return _awaiting(facts)
+    if request.knobs.stopped:
+        return ConditionReason.SUSPENDED, sentences.of_stop(facts)
+    if facts.queued:
+        return _planning(facts)
+    is_open = request.state is RequestState.OPEN
+    if is_open and request.started_at is None and request.counts.unsent:
+        return ConditionReason.QUEUED, sentences.of_waiting_receipts(facts)
+    return None
+
+
+def _going_on(facts: Facts) -> Why:
+    request, counts = facts.request, facts.request.counts
+    if request.ending is not None:
+        left = f"Ending; {counts.in_flight} receipts are still on their way."
+        return ConditionReason.WAITING_FOR_RESULTS, left
+    if request.state is RequestState.PLANNING:
+        return _planning(facts)
+    if counts.unsent > 0:
+        return ConditionReason.PUBLISHING, sentences.of_waiting_receipts(facts)
+    message = f"{counts.in_flight} receipts are on their way."
+    return ConditionReason.WAITING_FOR_RESULTS, message
 
 
 def _stalled(facts: Facts) -> Fact | None:
     """State that someone has to look; absent when nobody has."""
     if facts.request.finished:
-        reason = _result(facts)
-        if reason in SUCCESSES or reason is ConditionReason.EXPIRED:
+        result = _result(facts)
+        if result in SUCCESSES or result is ConditionReason.EXPIRED:
             return None
-        return Fact(ConditionType.STALLED, TRUE, reason, result_sentence(facts))
+        return Fact(ConditionType.STALLED, TRUE, *_end(facts))
     if facts.obstacle is None:
         return None
-    reason = facts.obstacle.reason
-    return Fact(ConditionType.STALLED, TRUE, reason, _SENTENCES[reason])
+    return Fact(ConditionType.STALLED, TRUE, *_stuck(facts.obstacle))
 
 
-def _progress_sentence(facts: Facts) -> str:
-    counts, total = facts.request.counts, facts.request.total
-    of = counts.known if total is None else total
-    return f"{counts.done} of {of} receipts done, {counts.failed} failed."
+def _stuck(obstacle: Obstacle) -> Why:
+    return obstacle.reason, sentences.FIXED[obstacle.reason]
 
 
-def result_sentence(facts: Facts) -> str:
-    """Say how the request ended, with the most frequent reasons of what failed."""
-    request = facts.request
-    result = _result(facts)
-    if result in _SENTENCES:
-        return _SENTENCES[result]
-    counts = request.counts
-    if result is ConditionReason.DRY_RUN:
-        return f"A dry run: {request.total} receipts match, nothing was sent."
-    if result is ConditionReason.NOTHING_TO_DO and not counts.known:
-        return "No receipt matches the target; nothing was sent."
-    text = f"{counts.done} of {request.total} receipts done"
-    if counts.skipped:
-        text += f", {counts.skipped} skipped"
-    if counts.failed:
-        top = list(facts.failures.by_reason.items())[:3]
-        named = ", ".join(f"{reason.value} {items}" for reason, items in top)
-        text += f", {counts.failed} failed" + (f" ({named})" if named else "")
-    return f"{_PREFACES.get(result, '')}{text}."
+def _end(facts: Facts) -> Why:
+    """Return the result as shown: what was complete before the object came is told apart."""
+    result, request = _result(facts), facts.request
+    is_older = request.finished_at is not None and request.finished_at < facts.observed.created_at
+    if result is ConditionReason.COMPLETED and is_adopted(facts) and is_older:
+        result = ConditionReason.ALREADY_COMPLETED
+    return result, sentences.of_result(facts, result)
 
 
-_PREFACES = {
-    ConditionReason.CANCELLED: "Cancelled: ",
-    ConditionReason.DEADLINE_EXCEEDED: "Ended by its deadline: ",
-    ConditionReason.FAILURE_THRESHOLD: "Ended early, too many receipts failed: ",
-}
 ENDINGS = {
     Ending.CANCELLED: ConditionReason.CANCELLED,
     Ending.DEADLINE: ConditionReason.DEADLINE_EXCEEDED,

@@ -10,6 +10,7 @@ goes on from there.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,10 +26,10 @@ from receipt_operator.mirror import Mirror, Shown
 from receipt_operator.observed import Objects, RewoundError, from_document
 from receipt_operator.plan import Planner
 from receipt_operator.publication import Publication
-from receipt_operator.reconcile import Act, Decision, Wanted
+from receipt_operator.reconcile import Act, Brake, Decision, Wanted
 from receipt_operator.recounting import Recounting
-from receipt_operator.register import evidence, outgoing, requests
-from receipt_operator.register.database import Database
+from receipt_operator.register import approvals, evidence, outgoing, requests
+from receipt_operator.register.database import Connection, Database
 from receipt_operator.register.rows import ObjectKey, Request, RequestState
 from receipt_operator.settings import OperatorSettings
 from receipt_operator.workqueue import WorkQueue
@@ -59,6 +60,7 @@ class Controller:
         planner: Planner,
         publication: Publication,
         mirror: Mirror,
+        brake: Brake | None,
     ) -> None:
         """Take the parts; nothing runs yet."""
         self._settings = settings
@@ -70,6 +72,7 @@ class Controller:
         self._planner = planner
         self._publication = publication
         self._mirror = mirror
+        self._brake = brake
         self._recounting = Recounting(database)
         self._listed: set[str] = set()  # namespaces
         self._caught_up: set[str] = set()  # of which every object was reconciled since
@@ -84,12 +87,8 @@ class Controller:
         else:
             known = self._objects.get(observed.key)
             self._objects.put(observed)
-            if known and (known.uid, known.generation, known.status) == (
-                observed.uid,
-                observed.generation,
-                observed.status,
-            ):
-                return  # an echo of our own write, or a label
+            if known and replace(known, resource_version=observed.resource_version) == observed:
+                return  # an echo of our own write, or a label that means nothing here
         self._queue.add([observed.key])
 
     async def sweep(self) -> bool:
@@ -232,7 +231,7 @@ class Controller:
             if observed is None:
                 self._mirror.forget(key)
                 continue
-            want = reconcile.wanted(observed, self._settings.cluster)
+            want = reconcile.wanted(observed, self._settings.cluster, paused=self._settings.paused)
             if want is not None:
                 wants[key] = want
         return wants
@@ -252,7 +251,7 @@ class Controller:
     async def _carry_out(self, orphans: Sequence[str], decisions: Sequence[Decision]) -> None:
         async with self._database.write() as connection:
             await requests.park(connection, orphans)
-            for decision in decisions:
+            for decision in await self._braked(connection, decisions):
                 request_id = decision.claim.request_id
                 await requests.park(connection, decision.park)
                 if decision.act is Act.CLAIM:
@@ -261,7 +260,23 @@ class Controller:
                     await requests.adopt(connection, decision.claim, decision.frozen)
                 if decision.knobs is not None:
                     await requests.follow(connection, request_id, decision.knobs)
+                if decision.approve:
+                    await approvals.approve(connection, [request_id])
                 await requests.unpark(connection, decision.unpark)
+
+    async def _braked(
+        self, connection: Connection, decisions: Sequence[Decision]
+    ) -> Sequence[Decision]:
+        """Let new requests wait for approval where the register was new and enough have begun."""
+        fence = self._database.fence
+        if self._brake is None or fence is None:
+            return decisions
+        begun = await approvals.count_begun(connection, fence)
+        braked = []
+        for decision in decisions:
+            braked.append(reconcile.braked(decision, self._brake, begun))
+            begun += decision.act is Act.CLAIM and not braked[-1].claim.awaiting_approval
+        return braked
 
     async def _show(
         self, wants: Mapping[ObjectKey, Wanted], rows: Sequence[Request], now: datetime
@@ -281,7 +296,7 @@ class Controller:
             request = by_id.get(want.request_id)
             if request is None:
                 continue
-            if request.state is RequestState.PLANNING:
+            if request.state is RequestState.PLANNING and not request.awaiting_approval:
                 self._planner.begin(request, want.spec)
             shown[key] = Shown(want, request, histories[key])
         not_shown = await self._mirror.show(shown, now)

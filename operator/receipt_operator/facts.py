@@ -6,7 +6,7 @@ from datetime import datetime
 
 from receipt_contract.errors import Reason
 from receipt_contract.requests import RequestSpec
-from receipt_contract.status import ConditionReason
+from receipt_contract.status import ConditionReason, QueuePlace
 from receipt_operator.observed import Observed
 from receipt_operator.register.rows import Request
 
@@ -52,6 +52,7 @@ class Facts:
     obstacle: Obstacle | None = None
     pace: Pace | None = None
     queued: bool = False  # it waits for another request to end before it is planned
+    place: QueuePlace | None = None  # while it waits for its turn
     history: Sequence[Request] = ()
 
 

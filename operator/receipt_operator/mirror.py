@@ -30,7 +30,8 @@ from receipt_operator.pace import Paces
 from receipt_operator.reconcile import Wanted
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request, RequestState
-from receipt_operator.status import status_of, unreadable_status
+from receipt_operator.status import status_of
+from receipt_operator.unready import unreadable_status
 from receipt_operator.workqueue import WorkQueue
 from receipt_runtime import logs
 
@@ -306,9 +307,9 @@ class Mirror:
             self._objects.drop(key)
         else:
             known = self._objects.get(key)
-            self._objects.put(observed)
             if known and known.uid == observed.uid and known.version > observed.version:
                 self._board.sweep.set()
+            self._objects.put(observed)
             if known is None or (known.uid, known.generation) != (
                 observed.uid,
                 observed.generation,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from receipt_contract.status import ConditionReason, ConditionStatus, ConditionType
-from receipt_operator.conditions import SUCCESSES
 from receipt_operator.register.rows import ObjectKey
 
 MAX_NOTE = 1024  # the API server's limit
@@ -63,9 +62,8 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Not
     if ConditionType.STALLED in new and ConditionType.FINISHED not in holds:
         notices.append(_notice(WARNING, new[ConditionType.STALLED]))
     if ConditionType.FINISHED in new:
-        end = new[ConditionType.FINISHED]
-        good = end["reason"] in {reason.value for reason in SUCCESSES}
-        notices.append(_notice(NORMAL if good else WARNING, end))
+        good = ConditionType.SUCCEEDED in holds
+        notices.append(_notice(NORMAL if good else WARNING, new[ConditionType.FINISHED]))
     return notices
 
 

@@ -6,10 +6,28 @@ Filled by the watch and by complete lists; read by everything that decides. Neve
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from receipt_contract.requests import Kind
+from receipt_contract.requests import APPROVE_ANNOTATION, Kind
 from receipt_operator.register.rows import ObjectKey
+
+
+class Tracker(StrEnum):
+    """A tool that would create an object again which is deleted beside it."""
+
+    ARGO_CD = "Argo CD"
+    FLUX = "Flux"
+
+
+# Labels and annotations by which the tools know what is theirs.
+_TRACKS = {
+    "argocd.argoproj.io/tracking-id": Tracker.ARGO_CD,
+    "argocd.argoproj.io/instance": Tracker.ARGO_CD,
+    "app.kubernetes.io/instance": Tracker.ARGO_CD,  # its usual label; others set it as well
+    "kustomize.toolkit.fluxcd.io/name": Tracker.FLUX,
+    "helm.toolkit.fluxcd.io/name": Tracker.FLUX,
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,8 @@ class Observed:
     created_at: datetime
     spec: Mapping[str, Any]
     status: Mapping[str, Any]
+    approved: bool = False  # a person said that it need not wait for approval
+    tracked_by: Tracker | None = None
 
     @property
     def version(self) -> int:
@@ -110,8 +130,10 @@ class Objects:
 
 
 def from_document(document: Mapping[str, Any]) -> Observed:
-    """Read an object as the API server sends it."""
+    """Read an object as the API server sends it; of its annotations only what is acted upon."""
     metadata = document["metadata"]
+    annotations = metadata.get("annotations") or {}
+    marks = {**(metadata.get("labels") or {}), **annotations}
     return Observed(
         key=ObjectKey(Kind(document["kind"]), metadata["namespace"], metadata["name"]),
         uid=metadata["uid"],
@@ -120,4 +142,6 @@ def from_document(document: Mapping[str, Any]) -> Observed:
         created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
         spec=document.get("spec") or {},
         status=document.get("status") or {},
+        approved=annotations.get(APPROVE_ANNOTATION) == "true",
+        tracked_by=next((tool for mark, tool in _TRACKS.items() if marks.get(mark)), None),
     )

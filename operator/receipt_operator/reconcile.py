@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -31,6 +32,13 @@ class Act(Enum):
     CLAIM = "claim"  # unknown: write it down and plan it
 
 
+class Brake(NamedTuple):
+    """Where the register was new: beyond the first requests others wait for approval."""
+
+    first: int
+    namespaces: frozenset[str]
+
+
 @dataclass(frozen=True)
 class Wanted:
     """The request an object asks for."""
@@ -49,6 +57,7 @@ class Decision:
     claim: Claim
     frozen: Frozen | None = None  # for RECOVER and REFUSE
     knobs: Knobs | None = None  # changed mutable fields, for GO_ON
+    approve: bool = False  # a person lets it go on that would wait, or waits already
     unpark: Sequence[str] = field(default=())  # this request, and one it looks back on
     park: Sequence[str] = field(default=())  # other requests of the object
 
@@ -58,14 +67,16 @@ class Decision:
         return (
             self.act not in {Act.SHOW, Act.GO_ON}
             or self.knobs is not None
+            or self.approve
             or bool(self.park)
             or bool(self.unpark)
         )
 
 
-def wanted(observed: Observed, cluster: str) -> Wanted | None:
+def wanted(observed: Observed, cluster: str, *, paused: bool = False) -> Wanted | None:
     """Read what an object asks for; None when this program cannot read its spec.
 
+    A paused operator lets every request wait as if it were suspended.
     The API server refuses what the schema forbids, so that is an object of a later version.
     """
     try:
@@ -83,7 +94,8 @@ def wanted(observed: Observed, cluster: str) -> Wanted | None:
     )
     named = RequestName(cluster, key.namespace, key.kind.value, key.name, spec.run_id)
     wish = contract.canonical_wish(spec)
-    claim = Claim(request_id, named, observed.uid, wish, knobs_of(spec))
+    knobs = replace(knobs_of(spec), paused=paused)
+    claim = Claim(request_id, named, observed.uid, wish, knobs)
     return Wanted(request_id, spec, claim, observed.generation)
 
 
@@ -117,6 +129,7 @@ def decide(observed: Observed, want: Wanted, rows: Sequence[Request], now: datet
         Act.GO_ON,
         want.claim,
         knobs=latched if latched != known.knobs else None,
+        approve=observed.approved and known.awaiting_approval,
         unpark=unpark,
         park=park,
     )
@@ -132,7 +145,18 @@ def _decide_unknown(
     if refusal is not None and not recovery.was_seen(observed.status, want.request_id):
         frozen = Frozen(refusal, 0, Counts(), {})
         return Decision(Act.REFUSE, want.claim, frozen=frozen, park=park)
-    return Decision(Act.CLAIM, want.claim, park=park)
+    return Decision(Act.CLAIM, want.claim, approve=observed.approved, park=park)
+
+
+def braked(decision: Decision, brake: Brake, begun: int) -> Decision:
+    """Let a new request wait for a person when `begun` others used up what goes on by itself."""
+    is_held = (
+        decision.act is Act.CLAIM
+        and not decision.approve
+        and decision.claim.named.namespace in brake.namespaces
+        and begun >= brake.first
+    )
+    return replace(decision, claim=replace(decision.claim, awaiting_approval=is_held))
 
 
 def _refusal(spec: RequestSpec, now: datetime) -> ConditionReason | None:
@@ -156,5 +180,5 @@ def knobs_of(spec: RequestSpec) -> Knobs:
 def _latched(now_said: Knobs, before: Knobs) -> Knobs:
     """Keep a cancel, also when the object that said it was replaced."""
     if before.cancel and not now_said.cancel:
-        return Knobs(**{**vars(now_said), "cancel": True})
+        return replace(now_said, cancel=True)
     return now_said

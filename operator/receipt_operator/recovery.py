@@ -5,10 +5,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from receipt_contract.status import ConditionStatus, ConditionType, RequestStatus
+from receipt_contract.status import ConditionReason, ConditionStatus, ConditionType, RequestStatus
 from receipt_operator.conditions import FINAL_STATES
 from receipt_operator.register.requests import Frozen
 from receipt_operator.register.rows import Counts
+
+# What an object says that came after the end of its request.
+_AS_FROZEN = {ConditionReason.ALREADY_COMPLETED: ConditionReason.COMPLETED}
 
 
 def from_status(status: Mapping[str, Any], request_id: str) -> Frozen | None:
@@ -22,12 +25,13 @@ def from_status(status: Mapping[str, Any], request_id: str) -> Frozen | None:
     finished = next((c for c in said.conditions if c.type is ConditionType.FINISHED), None)
     if finished is None or finished.status is not ConditionStatus.TRUE:
         return None
-    if finished.reason not in FINAL_STATES:
+    result = _AS_FROZEN.get(finished.reason, finished.reason)
+    if result not in FINAL_STATES:
         return None
     progress = said.progress
     publications = said.publish.publications if said.publish else 0
     return Frozen(
-        result=finished.reason,
+        result=result,
         total=progress.total,
         counts=Counts(done=progress.done, failed=progress.failed, skipped=progress.skipped),
         summary=_summary(said) | {"confirmed": progress.published, "publications": publications},

@@ -49,6 +49,20 @@ class OperatorSettings(RuntimeSettings):
         validation_alias="RECEIPTS_GLOBAL_IN_FLIGHT",
         description="Receipts of all requests on their way at a time: a fifth of the work queue.",
     )
+    approve_first: int | None = Field(
+        default=None,
+        ge=0,
+        validation_alias="RECEIPTS_APPROVE_FIRST",
+        description="A brake for a lost database: where it holds no request of this cluster, only"
+        " so many go on by themselves and others wait for approval, until the operator is started"
+        " without this.",
+    )
+    paused: bool = Field(
+        default=False,
+        validation_alias="RECEIPTS_PAUSED",
+        description="Send nothing and show every unfinished request as suspended, until the"
+        " operator is started without it.",
+    )
     republish_after_seconds: float = Field(
         default=3600,
         ge=1,

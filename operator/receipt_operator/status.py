@@ -28,11 +28,9 @@ from receipt_contract.status import (
     ReasonCount,
     RequestRun,
     RequestStatus,
-    State,
 )
 from receipt_operator import conditions
 from receipt_operator.facts import Facts
-from receipt_operator.observed import Observed
 from receipt_operator.register.rows import Request
 
 NO_ETA = "-"
@@ -47,34 +45,13 @@ def status_of(facts: Facts) -> dict[str, Any]:
 
     Samples fill what is left below the limit, history gives way before conditions do.
     """
-    before = conditions_before(facts.observed.status)
+    before = conditions.conditions_before(facts.observed.status)
     whole = _fixed_part(facts, before)
     history = tuple(_past(one) for one in facts.history[:MAX_HISTORY])
     while history and _size(whole, history=history) > MAX_STATUS_BYTES:
         history = history[:-1]
     whole = whole.model_copy(update={"history": history} if history else {})
     return _with_samples(whole, facts).document()
-
-
-def unreadable_status(observed: Observed, now: datetime) -> dict[str, Any]:
-    """Return the status of an object whose spec this program cannot read."""
-    before = conditions_before(observed.status)
-    return RequestStatus(
-        observed_generation=observed.generation,
-        state=State.INVALID,
-        conditions=conditions.of_unreadable(before, now=now, generation=observed.generation),
-    ).document()
-
-
-def conditions_before(status: Mapping[str, Any]) -> tuple[Condition, ...]:
-    """Read the conditions an object has; what cannot be read counts as absent."""
-    read = []
-    for one in status.get("conditions") or ():
-        try:
-            read.append(Condition.model_validate(one))
-        except ValidationError:
-            continue
-    return tuple(read)
 
 
 def _fixed_part(facts: Facts, before: tuple[Condition, ...]) -> RequestStatus:
@@ -86,6 +63,7 @@ def _fixed_part(facts: Facts, before: tuple[Condition, ...]) -> RequestStatus:
         progress=_progress(facts.request),
         rate=_rate(facts),
         publish=_publication(facts),
+        queue=None if facts.request.finished else facts.place,
         failures=_failures(facts),
         effective=_effective(facts),
     )

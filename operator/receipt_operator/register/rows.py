@@ -84,11 +84,17 @@ class Knobs:
     """The mutable fields of a request, as its object last said them; None is the default."""
 
     suspend: bool = False
+    paused: bool = False  # the operator is, for all of its requests
     cancel: bool = False
     priority: str | None = None
     max_in_flight: int | None = None
     active_deadline_seconds: int | None = None
     failure_threshold_percent: int | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing may be sent now."""
+        return self.suspend or self.paused
 
     def document(self) -> dict[str, Any]:
         """As stored: only what was said."""
@@ -114,6 +120,7 @@ class Request:
     total: int | None
     knobs: Knobs
     parked: bool
+    awaiting_approval: bool
     ending: Ending | None
     ending_since: datetime | None
     active_seconds: float
@@ -148,7 +155,7 @@ class Request:
         return (
             self.state is RequestState.OPEN
             and not self.dry_run
-            and not self.knobs.suspend
+            and not self.knobs.stopped
             and not self.parked
             and self.ending is None
         )
@@ -187,6 +194,7 @@ def request_of(row: Mapping[str, Any]) -> Request:
         total=row["total"],
         knobs=Knobs(**row["knobs"]),
         parked=row["parked"],
+        awaiting_approval=row["awaiting_approval"],
         ending=Ending(row["ending"]) if row["ending"] else None,
         ending_since=row["ending_since"],
         active_seconds=row["active_seconds"],

@@ -9,7 +9,8 @@ from receipt_operator import notices
 from receipt_operator.facts import Obstacle
 from receipt_operator.notices import MAX_NOTICES, NORMAL, WARNING, Notice, Told
 from receipt_operator.register.rows import Counts, Request
-from receipt_operator.status import status_of, unreadable_status
+from receipt_operator.status import status_of
+from receipt_operator.unready import unreadable_status
 from tests.support.facts import (
     KEY,
     make_facts,

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from receipt_contract.requests import Kind
 from receipt_operator import observed as observed_module
-from receipt_operator.observed import Objects, Observed
+from receipt_operator.observed import Objects, Observed, Tracker, from_document
 from receipt_operator.register.rows import ObjectKey
 from tests.support.facts import KEY, make_observed
+from tests.support.requests import for_reference
 
 OTHER = ObjectKey(KEY.kind, KEY.namespace, "other")
 
@@ -171,3 +173,58 @@ def test_an_object_is_read_as_the_api_server_sends_it() -> None:
         created_at=datetime(2026, 5, 4, 11, tzinfo=UTC),
         status={},
     )
+
+
+def _document(**metadata: Any) -> dict[str, Any]:
+    return {
+        "kind": KEY.kind.value,
+        "metadata": {
+            "namespace": KEY.namespace,
+            "name": KEY.name,
+            "uid": "uid-1",
+            "generation": 1,
+            "resourceVersion": "7",
+            "creationTimestamp": "2026-05-04T11:00:00Z",
+            **metadata,
+        },
+        "spec": for_reference("a.png"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "approved"),
+    [("true", True), ("True", False), ("false", False), ("", False)],
+)
+def test_only_the_word_true_approves(value: str, *, approved: bool) -> None:
+    annotations = {"receipts.homebudget.dev/approve": value}
+
+    assert from_document(_document(annotations=annotations)).approved is approved
+
+
+@pytest.mark.parametrize(
+    ("metadata", "tracker"),
+    [
+        pytest.param({}, None, id="nothing"),
+        pytest.param({"labels": {"app": "receipts"}}, None, id="a label of its own"),
+        pytest.param(
+            {"annotations": {"argocd.argoproj.io/tracking-id": "app:x"}},
+            Tracker.ARGO_CD,
+            id="Argo CD by annotation",
+        ),
+        pytest.param(
+            {"labels": {"app.kubernetes.io/instance": "app"}},
+            Tracker.ARGO_CD,
+            id="Argo CD by label",
+        ),
+        pytest.param(
+            {"labels": {"kustomize.toolkit.fluxcd.io/name": "app"}}, Tracker.FLUX, id="Flux"
+        ),
+        pytest.param(
+            {"labels": {"helm.toolkit.fluxcd.io/name": "app"}}, Tracker.FLUX, id="Flux with Helm"
+        ),
+    ],
+)
+def test_who_tracks_an_object_is_known_by_its_labels(
+    metadata: dict[str, Any], tracker: Tracker | None
+) -> None:
+    assert from_document(_document(**metadata)).tracked_by is tracker

@@ -1,5 +1,6 @@
 """What is done about an object, for every way in which its request is known or not."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,8 +10,8 @@ from receipt_contract.requests import Kind
 from receipt_contract.status import ConditionReason
 from receipt_operator import reconcile
 from receipt_operator.observed import Observed
-from receipt_operator.reconcile import Act, Decision
-from receipt_operator.register.rows import Counts, ObjectKey, Request
+from receipt_operator.reconcile import Act, Brake, Decision
+from receipt_operator.register.rows import Counts, Knobs, ObjectKey, Request
 from receipt_operator.status import status_of
 from tests.support.facts import (
     CLUSTER,
@@ -288,3 +289,61 @@ def test_a_spec_of_another_version_is_not_read(spec: dict[str, Any]) -> None:
     unreadable = Observed(**{**vars(observed), "spec": spec})
 
     assert reconcile.wanted(unreadable, CLUSTER) is None
+
+
+BRAKE = Brake(first=2, namespaces=frozenset({KEY.namespace}))
+
+
+@pytest.mark.parametrize(
+    ("observed", "begun", "waits"),
+    [
+        pytest.param(make_observed(), 1, False, id="one of the first"),
+        pytest.param(make_observed(), 2, True, id="beyond the first"),
+        pytest.param(replace(make_observed(), approved=True), 2, False, id="approved"),
+        pytest.param(make_observed(key=KEY._replace(namespace="other")), 2, False, id="elsewhere"),
+    ],
+)
+def test_beyond_the_first_a_new_request_waits_for_approval(
+    observed: Observed, begun: int, *, waits: bool
+) -> None:
+    braked = reconcile.braked(_decide(observed), BRAKE, begun)
+
+    assert braked.act is Act.CLAIM
+    assert braked.claim.awaiting_approval is waits
+
+
+def test_g3_an_adopted_request_does_not_wait_for_approval() -> None:
+    shown = status_of(make_facts(make_finished()))
+    braked = reconcile.braked(_decide(make_observed(status=shown)), BRAKE, 2)
+
+    assert braked.act is Act.RECOVER
+    assert not braked.claim.awaiting_approval
+
+
+@pytest.mark.parametrize(
+    ("approved", "waiting", "approves"),
+    [(True, True, True), (True, False, False), (False, True, False)],
+    ids=["approved now", "approved long ago", "not approved"],
+)
+def test_an_annotation_approves_what_waits(
+    *, approved: bool, waiting: bool, approves: bool
+) -> None:
+    observed = replace(make_observed(), approved=approved)
+    request = make_planning(observed, awaiting_approval=waiting)
+
+    decision = _decide(observed, request)
+
+    assert decision.act is Act.GO_ON
+    assert decision.approve is approves
+    assert decision.writes is approves
+
+
+def test_a_paused_operator_lets_every_request_wait() -> None:
+    observed = make_observed(with_field(priority="High"))
+
+    want = reconcile.wanted(observed, CLUSTER, paused=True)
+
+    assert want is not None
+    assert want.claim.knobs == Knobs(paused=True, priority="High")
+    assert want.claim.knobs.stopped
+    assert want.request_id == make_wanted(observed).request_id
