@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from receipt_worker.extraction import dates
 from receipt_worker.extraction.dates import DateFound
-from receipt_worker.extraction.vocabulary import DateOrder
+from receipt_worker.extraction.tables import DateOrder
 from tests.unit.worker.printed import TODAY, VOCABULARY, make_lines
 
 OLDEST_YEARS = 20

@@ -1,11 +1,16 @@
 """Merchant, items, currency, country, time and numbers of one reading."""
 
-from datetime import time
 from decimal import Decimal
 
 import pytest
 
 from tests.unit.worker.printed import find
+
+
+def other(name: str, *texts: str) -> str | None:
+    found = find(*texts).others.get(name)
+    return found.value if found else None
+
 
 GERMAN = (
     "Marktkauf Lehr",
@@ -88,7 +93,7 @@ def test_the_currency_is_printed_or_derived(texts: list[str], currency: str | No
 
 
 def test_the_time_is_the_one_beside_the_date() -> None:
-    assert find("Open 07:00", *GERMAN).at == time(9, 58)
+    assert other("transaction_time", "Open 07:00", *GERMAN) == "09:58:00"
 
 
 @pytest.mark.parametrize(
@@ -100,20 +105,26 @@ def test_the_time_is_the_one_beside_the_date() -> None:
     ],
 )
 def test_the_receipt_number_stands_behind_its_label(text: str, number: str | None) -> None:
-    assert find(text).receipt_number == number
+    assert other("receipt_number", text) == number
 
 
 @pytest.mark.parametrize(
-    ("text", "method"),
+    ("text", "payments"),
     [
-        pytest.param("CASH 50.00", "Cash", id="cash"),
-        pytest.param("girocard 39,00", "Debit", id="a German debit card"),
-        pytest.param("Mastercard 39.00", "Mastercard", id="a credit card"),
-        pytest.param("Thank you for cash", None, id="a word without an amount"),
+        pytest.param("CASH 50.00", [("cash", "50.00", None)], id="cash"),
+        pytest.param(
+            "girocard 39,00", [("debit_card", "39.00", "Girocard")], id="a German debit card"
+        ),
+        pytest.param("Mastercard 39.00", [("card", "39.00", "Mastercard")], id="a credit card"),
+        pytest.param("Thank you for shopping", [], id="no word for it"),
     ],
 )
-def test_the_payment_is_a_line_with_an_amount(text: str, method: str | None) -> None:
-    assert find("TOTAL 39.00", text).payment_method == method
+def test_a_payment_is_a_line_that_says_how(
+    text: str, payments: list[tuple[str, str, str | None]]
+) -> None:
+    found = find("Datum 01.02.2024", "SUMME 39.00", text).payments
+
+    assert [(str(each.method), str(each.amount), each.network) for each in found] == payments
 
 
 def test_a_total_keeps_its_exact_cents() -> None:

@@ -78,4 +78,4 @@ def test_any_text_is_survived_and_gives_cents_only(text: str) -> None:
 def test_currencies_are_those_printed(text: str, codes: tuple[str, ...]) -> None:
     signs = {"rm": "MYR", "€": "EUR", "eur": "EUR", "usd": "USD"}
 
-    assert money.currencies(text, signs) == codes
+    assert tuple(code for code, _ in money.currencies(text, signs)) == codes

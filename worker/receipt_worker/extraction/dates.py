@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 
-from receipt_worker.extraction.lines import Line
+from receipt_worker.extraction.lines import Found, Line
 from receipt_worker.extraction.money import repaired
-from receipt_worker.extraction.vocabulary import DateOrder, Vocabulary, has_word
+from receipt_worker.extraction.tables import DateOrder
+from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
 
 _CENTURY = 100
 _TWO_DIGIT_BASE = 2000
@@ -24,14 +25,14 @@ _END = r"(?!\d|\s?[/\-]\s?\d)"
 _LONG_YEAR = rf"(?P<y>(?:19|20)\d\d)(?:{_END}|(?=\d{{1,2}}\s?:\s?\d\d))"  # a time may be glued on
 _SHORT_YEAR = rf"(?P<y>\d\d)(?:{_END}|(?=\d\d\s?:\s?\d\d))"
 _START = r"(?<![\d.,/])"
-_NAME = r"(?P<name>[^\W\d_]{3,9})"
+_NAME = r"(?P<name>[^\W\d_]{3,10})"
 _YEAR_FIRST = rf"{_START}(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_AGAIN}(?P<d>\d{{1,2}})(?!\d)"
 _YEAR_LAST = tuple(
     pattern
     for year in (_LONG_YEAR, _SHORT_YEAR)
     for pattern in (
         rf"{_START}(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_AGAIN}{year}",
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s./\-]*{_NAME}[\s./\-,']*{year}",
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er)?[\s./\-]*(?:de\s)?{_NAME}[\s./\-,']*(?:de\s)?{year}",
         rf"(?<![^\W\d_]){_NAME}[\s.\-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,.\-/']+{year}",
     )
 )
@@ -55,6 +56,7 @@ class DateFound:
     labelled: bool
     confidence: float
     line: Line
+    span: range
 
 
 def dates(
@@ -80,7 +82,7 @@ def dates(
             ):
                 raw = line.text[span.start : span.stop].strip()
                 confidence = line.confidence_of(span)
-                found.append(DateFound(value, raw, ambiguous, labelled, confidence, line))
+                found.append(DateFound(value, raw, ambiguous, labelled, confidence, line, span))
     return tuple(found)
 
 
@@ -103,6 +105,23 @@ def has_date(text: str) -> bool:
 def times(text: str) -> tuple[time, ...]:
     """Find the times of day in a text, from left to right."""
     return tuple(_time(match) for match in _TIME.finditer(text))
+
+
+def time_of(lines: Sequence[Line], day: DateFound | None) -> Found | None:
+    """Return the time beside the date, else the only one on the receipt."""
+    if day is not None and (match := _TIME.search(day.line.text)):
+        return _found_time(match, day.line, ("beside_date",))
+    found = [
+        _found_time(match, line, ("alone",))
+        for line in lines
+        for match in _TIME.finditer(line.text)
+    ]
+    return found[0] if len({item.value for item in found}) == 1 else None
+
+
+def _found_time(match: re.Match[str], line: Line, evidence: tuple[str, ...]) -> Found:
+    span = range(match.start(), match.end())
+    return Found(_time(match).isoformat(), match[0].strip(), line, span, evidence)
 
 
 def _readings(
@@ -152,8 +171,7 @@ def _year(digits: str) -> int:
 
 
 def _month(name: str, vocabulary: Vocabulary) -> int | None:
-    from_name = name.casefold().replace("ä", "a")
-    return vocabulary.months.get(from_name)
+    return vocabulary.months.get(plain(name))
 
 
 def _day(year: int, month: int, day: int) -> date | None:

@@ -1,13 +1,14 @@
 """Amounts with the word that says what they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from receipt_worker.extraction import money
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.money import Amount
-from receipt_worker.extraction.vocabulary import Role, Vocabulary, plain, role_of
+from receipt_worker.extraction.tables import Role
+from receipt_worker.extraction.vocabulary import Vocabulary, plain, role_of, spoken
 
 MOST_SIZES = 6  # under one role; a receipt has two or three
 
@@ -36,10 +37,16 @@ class Labelled:
     alone: bool
 
 
-def read_rows(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Row, ...]:
-    """Find role and amounts of every line."""
+def read_rows(
+    lines: Sequence[Line],
+    vocabulary: Vocabulary,
+    *,
+    find: Callable[[str], tuple[Amount, ...]] = money.amounts,
+) -> tuple[Row, ...]:
+    """Find role and amounts of every line; `find` is how amounts of its currency are printed."""
+    words = spoken(vocabulary, [line.text for line in lines])
     return tuple(
-        Row(position, line, role_of(line.text, vocabulary), money.amounts(line.text))
+        Row(position, line, role_of(line.text, words), find(line.text))
         for position, line in enumerate(lines)
     )
 

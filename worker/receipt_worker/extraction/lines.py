@@ -70,10 +70,31 @@ class Line:
             start = end + 1
         return worst
 
+    def box_of(self, span: range) -> Box:
+        """Return the smallest box around the words that have a letter in this part of the text."""
+        inside, start = [], 0
+        for word in self.words:
+            end = start + len(word.text)
+            if start < span.stop and end > span.start:
+                inside.append(word.box)
+            start = end + 1
+        return around(inside) if inside else self.box
+
     @property
     def box(self) -> Box:
         """The smallest box around all words."""
         return around(word.box for word in self.words)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One printed value: as it is kept, as it is printed, and where."""
+
+    value: str
+    raw: str
+    line: Line
+    span: range
+    evidence: tuple[str, ...] = ()
 
 
 def around(boxes: Iterable[Box]) -> Box:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 # Letters an engine reads for digits; only inside words that are digits otherwise.
 _MISREAD = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "S": "5", "B": "8"})
@@ -18,14 +19,24 @@ _AMOUNT = re.compile(
     r"""
     (?<![\d.,:/])                                   # not inside a number, a date or a time
     (?P<lead>[-\u2212\u2013])?                     # attached: a lone one is a misread colon
-    (?P<whole>\d{1,3}(?:(?P<group>[.,'\u2019\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*)
-      |\d{1,9}|(?=[.,]\d\d(?!\d)))                  # 1.234 | 1234 | nothing, as in .50
+    (?P<whole>\d{1,3}(?:(?P<group>[.,'\u2019\u00b4`\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*)
+      |\d{1,9}|(?<![^\W\d_])(?=[.,]\d\d(?!\d)))  # 1.234 | 1234 | nothing: .50
     \s?(?P<separator>[.,])\s?
     (?P<cents>\d{2})
     (?!\d|[.,:/]\d|\s?%)                            # not a date, a time, a weight or a rate
     (?P<trail>\s?-(?!\s?\d))?
     """,
     re.VERBOSE,
+)
+_WHOLE = re.compile(
+    r"""
+    (?<![\w.,:/\-])(?P<lead>[-\u2212]\s?)?
+    (?P<sign>[\u00a5\uffe5\u20a9\u20ab\\]|(?<![^\W\d_])(?:jpy|krw|vnd|clp|huf|idr|rp\.?|\$))?\s?
+    (?P<whole>\d{1,3}(?:(?P<group>[,.\u00a0\u202f])\d{3}(?:(?P=group)\d{3})*)|\d{1,8})
+    (?![\d.,:/\-]*\d|\s?%)
+    (?P<unit>\s?(?:\u5186|\uc6d0|won|ft|jpy|krw|vnd|clp|huf)(?![^\W\d_]))?
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 _RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
 
@@ -62,14 +73,35 @@ def repaired(text: str) -> str:
     return _NEARLY_NUMBER.sub(repair, text)
 
 
-def currencies(text: str, signs: Mapping[str, str]) -> tuple[str, ...]:
-    """ISO codes of the currency signs that stand in the text, one for each printed sign."""
+def whole_amounts(text: str) -> tuple[Amount, ...]:
+    """Find amounts of a currency without decimals: signed, grouped, or last on the line."""
     found = []
-    for sign, code in signs.items():
-        edge = r"(?<![^\W\d_])" if sign[0].isalpha() else ""
-        end = r"(?![^\W\d_])" if sign[-1].isalpha() else ""
-        found += [code] * len(re.findall(edge + re.escape(sign) + end, text.casefold()))
+    for match in _WHOLE.finditer(text):
+        last = not any(mark.isalnum() for mark in text[match.end() :])
+        if not (match["sign"] or match["unit"] or match["group"] or last):
+            continue
+        value = Decimal(re.sub(r"\D", "", match["whole"]))
+        sign = -1 if match["lead"] else 1
+        found.append(Amount(sign * value, match[0].strip(), match.start(), match.end()))
     return tuple(found)
+
+
+def currencies(text: str, signs: Mapping[str, str]) -> tuple[tuple[str, range], ...]:
+    """ISO codes of the currency signs in the text with their places, one for each printed sign."""
+    folded = text.casefold() if len(text.casefold()) == len(text) else text.lower()
+    return tuple(
+        (code, range(match.start(), match.end()))
+        for sign, code in signs.items()
+        if sign in folded
+        for match in _sign_pattern(sign).finditer(folded)
+    )
+
+
+@cache
+def _sign_pattern(sign: str) -> re.Pattern[str]:
+    edge = r"(?<![^\W\d_])" if sign[0].isalpha() else ""
+    end = r"(?![^\W\d_])" if sign[-1].isalpha() else ""
+    return re.compile(edge + re.escape(sign) + end)
 
 
 def _amount(match: re.Match[str]) -> Amount | None:

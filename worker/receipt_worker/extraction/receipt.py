@@ -1,40 +1,32 @@
 """One reading of a receipt: every field that one set of lines gives, with its candidates."""
 
-import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 
-from receipt_worker.extraction import card, dates, items, labels, merchant, money, totals
+from receipt_worker.extraction import (
+    card,
+    contacts,
+    currency,
+    dates,
+    items,
+    labels,
+    merchant,
+    money,
+    payments,
+    references,
+    sums,
+    totals,
+)
 from receipt_worker.extraction.dates import DateFound
 from receipt_worker.extraction.items import Item
-from receipt_worker.extraction.labels import Row
-from receipt_worker.extraction.lines import Line
+from receipt_worker.extraction.lines import Found, Line
 from receipt_worker.extraction.merchant import MerchantFound
+from receipt_worker.extraction.payments import Payment
+from receipt_worker.extraction.tables import DateOrder
 from receipt_worker.extraction.totals import Totals
-from receipt_worker.extraction.vocabulary import Country, DateOrder, Role, Vocabulary, plain
-
-_NUMBER_LABEL = re.compile(
-    r"(?:receipt|invoice|bill|inv|rcpt|transaction|trans|order|bon|beleg|rechnung)"
-    r"[\s\-]*(?:no|nr|num|number|id|nummer|#)?\s*[.:#]*\s*(?P<number>[A-Z0-9][A-Z0-9\-/]{3,23})",
-    re.IGNORECASE,
-)
-_METHODS = {  # words of a receipt -> how it was paid
-    "mastercard": "Mastercard",
-    "master card": "Mastercard",
-    "visa": "Visa",
-    "amex": "Amex",
-    "american express": "Amex",
-    "girocard": "Debit",
-    "maestro": "Debit",
-    "ec karte": "Debit",
-    "ec cash": "Debit",
-    "debit": "Debit",
-    "interac": "Debit",
-    "cash": "Cash",
-    "bar": "Cash",
-}
+from receipt_worker.extraction.vocabulary import Vocabulary, spoken
 
 
 @dataclass(frozen=True)
@@ -47,95 +39,84 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything one reading gives; None and empty mean not found."""
+    """Everything one reading gives; None and empty mean not found.
+
+    `others` has the fields that nothing is judged by, under their names.
+    """
 
     merchant: MerchantFound | None
     day: DateFound | None
-    days: frozenset[date]
-    at: time | None
+    days: tuple[DateFound, ...]
     totals: Totals
-    currency: str | None
-    country: str | None
-    card_last4: str | None
-    payment_method: str | None
-    receipt_number: str | None
     items: tuple[Item, ...]
+    payments: tuple[Payment, ...]
+    card_last4: str | None
+    others: Mapping[str, Found] = field(default_factory=dict)
+
+    @property
+    def currency(self) -> str | None:
+        """ISO code."""
+        return self._value("currency")
+
+    @property
+    def country(self) -> str | None:
+        """ISO code."""
+        return self._value("country_region")
+
+    def amount(self, name: str) -> Decimal | None:
+        """Return one of the other amounts."""
+        value = self._value(name)
+        return None if value is None else Decimal(value)
+
+    def _value(self, name: str) -> str | None:
+        found = self.others.get(name)
+        return found.value if found else None
 
 
 def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions) -> Findings:
     """Read all fields of one set of lines."""
-    rows = labels.read_rows(lines, vocabulary)
-    country = _country(lines, vocabulary)
-    found_items = items.items(rows)
+    words = spoken(vocabulary, [line.text for line in lines])
+    where = currency.country(lines, words) if lines else None
+    money_of = currency.currency(lines, words, where)
+    whole = currency.is_whole(money_of.value if money_of else None, words)
+    rows = labels.read_rows(lines, words, find=money.whole_amounts if whole else money.amounts)
+    found_items = items.items(rows, words)
+    found_totals = totals.totals(rows, found_items, words)
+    labelled = labels.labelled(rows)
+    best = found_totals.best
+    around = sums.around(best.value if best else None, labelled, found_totals.tax_rows)
     found_dates = dates.dates(
         lines,
-        vocabulary,
-        order=country.date_order if country else DateOrder.UNKNOWN,
+        words,
+        order=where[0].date_order if where else DateOrder.UNKNOWN,
         today=assumptions.today,
         oldest_years=assumptions.oldest_years,
     )
     day = dates.best(found_dates)
+    name = merchant.merchant(lines, words)
+    others = {
+        "currency": money_of,
+        "country_region": where[1] if where else None,
+        "merchant_address": contacts.address(lines, name.line if name else None, words),
+        "merchant_phone_number": contacts.phone(lines, words),
+        "merchant_tax_id": contacts.tax_id(lines, words),
+        "transaction_time": dates.time_of(lines, day),
+        "receipt_number": references.receipt_number(lines, words),
+        "receipt_type": references.receipt_type(lines, words),
+        "subtotal": around.subtotal,
+        "total_tax": around.tax,
+        "tip": around.tip,
+        "rounding": around.rounding,
+        "discount_total": around.discount,
+        "change": around.change,
+    }
     return Findings(
-        merchant=merchant.merchant(lines, vocabulary),
+        merchant=name,
         day=day,
-        days=frozenset(item.value for item in found_dates),
-        at=_time(lines, day),
-        totals=totals.totals(rows, found_items, vocabulary),
-        currency=_currency(lines, vocabulary, country),
-        country=country.code if country else None,
-        card_last4=card.last4(lines, vocabulary),
-        payment_method=_payment_method(rows),
-        receipt_number=_receipt_number(lines),
+        days=found_dates,
+        totals=found_totals,
         items=found_items,
+        payments=payments.payments(rows, labelled, words),
+        card_last4=card.last4(lines, words),
+        others={key: found for key, found in others.items() if found is not None},
     )
-
-
-def _country(lines: Sequence[Line], vocabulary: Vocabulary) -> Country | None:
-    """Name the country most words speak for; None when two are even or none speaks."""
-    text = f" {plain(' '.join(line.text for line in lines))} "
-    counts = Counter(
-        {
-            country: sum(text.count(f" {word} ") for word in country.words)
-            for country in vocabulary.countries
-        }
-    )
-    (first, most), (_, second) = counts.most_common(2)
-    return first if most > second else None
-
-
-def _currency(lines: Sequence[Line], vocabulary: Vocabulary, country: Country | None) -> str | None:
-    """Name the currency printed most often; else the country's, whose words derive it."""
-    printed = Counter(
-        code for line in lines for code in money.currencies(line.text, vocabulary.currencies)
-    )
-    if printed:
-        return printed.most_common(1)[0][0]
-    return country.currency if country else None
-
-
-def _time(lines: Sequence[Line], day: DateFound | None) -> time | None:
-    """Return the time beside the date, else the only one on the receipt."""
-    if day is not None and (beside := dates.times(day.line.text)):
-        return beside[0]
-    every = {found for line in lines for found in dates.times(line.text)}
-    return every.pop() if len(every) == 1 else None
-
-
-def _payment_method(rows: Sequence[Row]) -> str | None:
-    """How it was paid, from lines that say so with an amount."""
-    for row in rows:
-        if row.role is not Role.PAID or not row.amounts:
-            continue
-        text = f" {plain(row.line.text)} "
-        for word, method in _METHODS.items():
-            if f" {word} " in text:
-                return method
-    return None
-
-
-def _receipt_number(lines: Sequence[Line]) -> str | None:
-    for line in lines:
-        match = _NUMBER_LABEL.search(line.text)
-        if match and any(mark.isdigit() for mark in match["number"]):
-            return match["number"]
-    return None

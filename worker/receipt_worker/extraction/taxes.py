@@ -1,18 +1,24 @@
 """The table of taxes: rows of net, tax and gross that agree with themselves."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations, permutations
 
 from receipt_worker.extraction import money
 from receipt_worker.extraction.labels import Row
+from receipt_worker.extraction.lines import Line
+from receipt_worker.extraction.tables import Role
 
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.02")  # how far a printed tax may lie from rate times net
 HALF_CENT = Decimal("0.0051")  # and a little, as shares are divided
 MOST_ROWS = 6
+NEAR_HEADER = 8  # lines below one about tax in which a row of its table stands
+_HEADS = {Role.TAX, Role.SUBTOTAL, Role.NONE}
 _HUNDRED = Decimal(100)
+_CODE = re.compile(r"\W*([^\W\d_]{1,12})(?![^\W\d_])")
 _LEAST_TAX = Decimal("0.05")  # below, any rate fits
 
 _LEAST_SHARE = Decimal("0.15")  # a smaller tax is the share of too many totals
@@ -30,7 +36,13 @@ class TaxRow:
     rate: Decimal | None
     net: Decimal
     tax: Decimal
-    position: int
+    line: Line
+
+    @property
+    def code(self) -> str | None:
+        """The letter or word in front of its amounts."""
+        match = _CODE.match(self.line.text)
+        return match[1] if match else None
 
     @property
     def gross(self) -> Decimal:
@@ -39,10 +51,16 @@ class TaxRow:
 
 
 def tax_rows(rows: Sequence[Row]) -> tuple[TaxRow, ...]:
-    """Rows whose amounts prove each other; the same row printed twice counts once."""
+    """Rows whose amounts prove each other; the same row printed twice counts once.
+
+    A row without a printed rate is one only below a line that speaks of tax: four at 38.00 are no
+    25 % of 152.00.
+    """
     found: dict[tuple[Decimal, Decimal], TaxRow] = {}
+    headed = NEAR_HEADER + 1
     for row in rows:
-        tax_row = _tax_row(row)
+        headed = 0 if row.role in _HEADS else headed + 1
+        tax_row = _tax_row(row, headed=headed <= NEAR_HEADER)
         if tax_row is not None:
             found.setdefault((tax_row.net, tax_row.tax), tax_row)
     return tuple(found.values())[:MOST_ROWS]
@@ -68,19 +86,27 @@ def is_share_printed(rows: Sequence[Row], total: Decimal) -> bool:
     )
 
 
-def _tax_row(row: Row) -> TaxRow | None:
-    values = [amount.value for amount in row.amounts if amount.value >= 0]
+def _tax_row(row: Row, *, headed: bool) -> TaxRow | None:
+    values = [amount.value for amount in row.amounts]
+    if sum(value < 0 for value in values) > 1:  # what was brought back: all amounts are negative
+        returned = _sizes_row(row, [abs(value) for value in values], headed=headed)
+        return returned and replace(returned, net=-returned.net, tax=-returned.tax)
+    return _sizes_row(row, [value for value in values if value >= 0], headed=headed)
+
+
+def _sizes_row(row: Row, values: Sequence[Decimal], *, headed: bool) -> TaxRow | None:
     printed = money.rates(row.line.text)
     if not 2 <= len(values) <= 5:  # noqa: PLR2004 - a pair at least, a rate and codes at most
         return None
     for net, tax in permutations(values, 2):
-        if not _LEAST_TAX <= tax < net:
+        triple = net + tax in values
+        if not tax < net or (tax < _LEAST_TAX and not (triple and printed)):
             continue
-        rate = _rate(net, tax, printed=printed, triple=net + tax in values)
+        rate = _rate(net, tax, printed=printed, triple=triple) if printed or headed else None
         if rate is not None:
-            return TaxRow(rate, net, tax, row.position)
+            return TaxRow(rate, net, tax, row.line)
     if values[-1] == 0 and values[0] > 0:
-        return TaxRow(Decimal(0), values[0], Decimal(0), row.position)
+        return TaxRow(Decimal(0), values[0], Decimal(0), row.line)
     return None
 
 

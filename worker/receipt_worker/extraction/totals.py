@@ -13,8 +13,9 @@ from itertools import product
 from receipt_worker.extraction import labels, taxes
 from receipt_worker.extraction.items import Item
 from receipt_worker.extraction.labels import Labelled, Row
+from receipt_worker.extraction.tables import Role
 from receipt_worker.extraction.taxes import TaxRow
-from receipt_worker.extraction.vocabulary import Role, Vocabulary, has_word
+from receipt_worker.extraction.vocabulary import Vocabulary, has_word
 
 CASH_ROUNDING = Decimal("0.05")  # largest step of coins: paid totals are rounded to it
 ROUNDED_WEIGHT = 150  # more than one identity: those of the unrounded total hold as well
@@ -61,8 +62,6 @@ class Totals:
 
     candidates: tuple[TotalFound, ...]
     contradicted: bool
-    subtotal: Decimal | None
-    tax: Decimal | None
     tax_rows: tuple[TaxRow, ...]
 
     @property
@@ -96,8 +95,6 @@ def totals(rows: Sequence[Row], items: Sequence[Item], vocabulary: Vocabulary) -
     return Totals(
         candidates=candidates,
         contradicted=best is not None and _contradicted(best, found, table),
-        subtotal=_subtotal(best, found),
-        tax=_tax(best, found, chosen),
         tax_rows=chosen,
     )
 
@@ -201,25 +198,3 @@ def _contradicted(best: TotalFound, found: Sequence[Labelled], table: Sequence[T
     taxed = [row for row in table if row.tax]
     table_fails = bool(taxed) and not best.proven and not taxes.matching(table, value)
     return paid_fails or table_fails
-
-
-def _subtotal(best: TotalFound | None, found: Sequence[Labelled]) -> Decimal | None:
-    below = [
-        item.value
-        for item in found
-        if item.role is Role.SUBTOTAL and best is not None and abs(item.value) <= abs(best.value)
-    ]
-    return below[0] if below else None
-
-
-def _tax(
-    best: TotalFound | None, found: Sequence[Labelled], chosen: Sequence[TaxRow]
-) -> Decimal | None:
-    if chosen:
-        return sum((row.tax for row in chosen), _NOTHING)
-    printed = [
-        item.value
-        for item in found
-        if item.role is Role.TAX and best is not None and abs(item.value) < abs(best.value)
-    ]
-    return printed[-1] if printed else None

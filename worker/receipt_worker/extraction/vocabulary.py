@@ -1,46 +1,31 @@
-"""What words mean on receipts, read once from the tables in `words/`.
+"""What words mean on receipts: the tables of `words/`, made ready for matching.
 
 Language and country knowledge is data: a language is a TOML file, and the code knows none by name.
+A receipt is read with the words of the languages that it speaks, as one language's change is
+another one's restaurant.
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
-from typing import Any
+from pathlib import Path
+from typing import TypeVar
 
+from receipt_worker.extraction import tables
+from receipt_worker.extraction.tables import DateOrder, LanguageTable, Method, ReceiptType, Role
+
+T = TypeVar("T")
+
+LANGUAGES = ("en", "de", "fr", "es", "nl", "it", "pt")
 SHORT_PHRASE = 4  # letters up to which a phrase must be whole words, not part of a longer one
 REMEMBERED_LINES = 2048  # every field looks at the same lines again
+REMEMBERED_SETS = 64  # of languages spoken on one receipt
 FUZZY_WORD = 4  # letters from which a word may be misread by one letter
 
 _ZERO_IN_WORD = re.compile(r"(?<=[A-Za-z])0(?=[A-Za-z])")
 _NOT_LETTERS = re.compile(r"[^a-z]+")
-
-
-class Role(StrEnum):
-    """What the amount on a labelled line is."""
-
-    TOTAL = "total"
-    SUBTOTAL = "subtotal"
-    TAX = "tax"
-    PAID = "paid"
-    CHANGE = "change"
-    ROUNDING = "rounding"
-    DISCOUNT = "discount"
-    TIP = "tip"
-    NONE = "none"  # looks like one of the others and is none
-
-
-class DateOrder(StrEnum):
-    """Which of two small numbers is the day."""
-
-    DAY_FIRST = "DMY"
-    MONTH_FIRST = "MDY"
-    UNKNOWN = ""
 
 
 @dataclass(frozen=True)
@@ -53,21 +38,38 @@ class Country:
     words: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class World:
+    """What is the same in every language; signs are in lower case."""
+
+    countries: tuple[Country, ...]
+    signs: Mapping[str, str]  # sign -> ISO 4217
+    shared_signs: Mapping[str, tuple[str, ...]]
+    whole_currencies: frozenset[str]
+    networks: tuple[tuple[str, str], ...]  # phrase, network; longest first
+
+
 @dataclass(frozen=True, eq=False)  # one of a kind, and a key of caches by that
 class Vocabulary:
-    """All tables together; phrases are in `plain` form."""
+    """Some languages together; phrases are in `plain` form."""
 
+    languages: tuple[LanguageTable, ...]
+    world: World
     phrases: tuple[tuple[str, Role], ...]  # longest first
     months: Mapping[str, int]
     date_labels: frozenset[str]
     other_dates: frozenset[str]
     card_words: frozenset[str]
-    merchant_forms: tuple[str, ...]
+    methods: tuple[tuple[str, Method], ...]  # longest first
+    receipt_labels: tuple[str, ...]  # longest first, as the other labels
+    tax_id_labels: tuple[str, ...]
+    phone_labels: tuple[str, ...]
+    types: tuple[tuple[str, ReceiptType], ...]
+    units: frozenset[str]
+    merchant_forms: frozenset[str]
     not_merchant: frozenset[str]
     street_endings: tuple[str, ...]
     other_sites: frozenset[str]  # web addresses of others: terminals, tills, offices
-    countries: tuple[Country, ...]
-    currencies: Mapping[str, str]  # sign -> ISO 4217
 
 
 def plain(text: str) -> str:
@@ -78,37 +80,115 @@ def plain(text: str) -> str:
 
 
 @cache
-def load(languages: tuple[str, ...] = ("en", "de")) -> Vocabulary:
-    """Read the tables of these languages, and those of all countries and currencies."""
-    tables = [_table(language) for language in languages]
-    phrases = {
-        (phrase, Role(role))
-        for table in tables
-        for role, listed in table["roles"].items()
-        for phrase in listed
-    }
+def load(mounted: Path | None = None) -> Vocabulary:
+    """Read all tables, and the one a user mounted; raises ValueError when that one is wrong."""
+    languages = [tables.language(name) for name in LANGUAGES]
+    user = tables.of_user(mounted) if mounted else None
+    if user is not None:
+        languages.append(user.model_copy(update={"widespread": True}))
+    return _vocabulary(tuple(languages), _world(user or tables.UserTable()))
+
+
+def spoken(vocabulary: Vocabulary, texts: Iterable[str]) -> Vocabulary:
+    """Keep the languages a receipt speaks, by their own words on it, and the widespread ones."""
+    return _spoken(vocabulary, f" {plain(' '.join(texts))} ")
+
+
+@lru_cache(maxsize=REMEMBERED_SETS)
+def _spoken(vocabulary: Vocabulary, text: str) -> Vocabulary:
+    counts = [
+        sum(f" {word} " in text for word in _own_words(vocabulary, place))
+        for place in range(len(vocabulary.languages))
+    ]
+    least = max(1, max(counts) / 2)
+    kept = tuple(
+        place
+        for place, table in enumerate(vocabulary.languages)
+        if table.widespread or counts[place] >= least
+    )
+    return _part(vocabulary, kept)
+
+
+@cache
+def _own_words(vocabulary: Vocabulary, place: int) -> frozenset[str]:
+    """Return the words of a language that no widespread one has."""
+    table = vocabulary.languages[place]
+    if table.widespread:
+        return frozenset()
+    others = (_telling(other) for other in vocabulary.languages if other.widespread)
+    return _telling(table).difference(*others)
+
+
+def _telling(table: LanguageTable) -> frozenset[str]:
+    roles = (phrase for phrases in table.roles.values() for phrase in phrases)
+    paid = (phrase for phrases in table.payments.values() for phrase in phrases)
+    return _words([roles, paid, table.dates.labels, table.merchant.not_merchant])
+
+
+@cache
+def _part(vocabulary: Vocabulary, places: tuple[int, ...]) -> Vocabulary:
+    if len(places) == len(vocabulary.languages):
+        return vocabulary
+    return _vocabulary(tuple(vocabulary.languages[place] for place in places), vocabulary.world)
+
+
+def _vocabulary(languages: tuple[LanguageTable, ...], world: World) -> Vocabulary:
     return Vocabulary(
-        phrases=tuple(sorted(phrases, key=lambda item: (-len(item[0]), item))),
+        languages=languages,
+        world=world,
+        phrases=_longest_first(
+            (phrase, role)
+            for table in languages
+            for role, phrases in table.roles.items()
+            for phrase in phrases
+        ),
         months={
-            name: number
-            for table in tables
-            for number, names in enumerate(table["dates"]["months"], start=1)
+            plain(name): number
+            for table in languages
+            for number, names in enumerate(table.dates.months, start=1)
             for name in names
         },
-        date_labels=_words(table["dates"]["labels"] for table in tables),
-        other_dates=_words(table["dates"]["other"] for table in tables),
-        card_words=_words(table["cards"]["words"] for table in tables),
-        merchant_forms=tuple(form for table in tables for form in table["merchant"]["forms"]),
-        not_merchant=_words(table["merchant"]["not_merchant"] for table in tables),
-        street_endings=tuple(
-            ending for table in tables for ending in table["merchant"]["street_endings"]
+        date_labels=_words(table.dates.labels for table in languages),
+        other_dates=_words(table.dates.other for table in languages),
+        card_words=_words(table.cards.words for table in languages),
+        methods=_longest_first(
+            (phrase, method)
+            for table in languages
+            for method, phrases in table.payments.items()
+            for phrase in phrases
         ),
-        other_sites=_words(table["merchant"]["other_sites"] for table in tables),
+        receipt_labels=_labels(table.numbers.receipt for table in languages),
+        tax_id_labels=_labels(table.numbers.tax_id for table in languages),
+        phone_labels=_labels(table.numbers.phone for table in languages),
+        types=_longest_first(
+            (phrase, kind)
+            for table in languages
+            for kind, phrases in table.types.items()
+            for phrase in phrases
+        ),
+        units=_words(table.units.names for table in languages),
+        merchant_forms=_words(table.merchant.forms for table in languages),
+        not_merchant=_words(table.merchant.not_merchant for table in languages),
+        street_endings=tuple(sorted(_words(table.merchant.street_endings for table in languages))),
+        other_sites=_words(table.merchant.other_sites for table in languages),
+    )
+
+
+def _world(user: tables.UserTable) -> World:
+    countries = {**tables.countries(), **user.countries}
+    shipped = tables.currencies()
+    signs = [*shipped.signs.items(), *user.currencies.signs.items()]
+    shared = {**shipped.shared, **user.currencies.shared}
+    networks = [*tables.networks().items(), *user.networks.items()]
+    return World(
         countries=tuple(
-            Country(code, row["currency"], DateOrder(row["date_order"]), tuple(row["words"]))
-            for code, row in _table("countries").items()
+            Country(code, row.currency, row.date_order, tuple(map(plain, row.words)))
+            for code, row in countries.items()
         ),
-        currencies={sign: code for code, signs in _table("currencies").items() for sign in signs},
+        signs={sign.casefold(): code for code, listed in signs for sign in listed},
+        shared_signs={sign.casefold(): codes for sign, codes in shared.items()},
+        whole_currencies=frozenset(shipped.whole.codes + user.currencies.whole.codes),
+        networks=_longest_first((phrase, name) for name, listed in networks for phrase in listed),
     )
 
 
@@ -167,14 +247,14 @@ def _alike(wanted: str, read: str) -> bool:
 
 
 def _words(lists: Iterable[Iterable[str]]) -> frozenset[str]:
-    return frozenset(word for listed in lists for word in listed)
+    return frozenset(plain(word) for listed in lists for word in listed) - {""}
 
 
-@cache
-def _table(name: str) -> dict[str, Any]:
-    text = (
-        resources.files("receipt_worker.extraction")
-        .joinpath(f"words/{name}.toml")
-        .read_text(encoding="utf-8")
-    )
-    return tomllib.loads(text)
+def _labels(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(sorted(_words(lists), key=lambda word: (-len(word), word)))
+
+
+def _longest_first(pairs: Iterable[tuple[str, T]]) -> tuple[tuple[str, T], ...]:
+    """Return phrases in plain form with their meaning; a longer one says more."""
+    known = {(plain(phrase), meaning) for phrase, meaning in pairs}
+    return tuple(sorted(known, key=lambda item: (-len(item[0]), item[0], str(item[1]))))

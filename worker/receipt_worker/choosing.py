@@ -1,0 +1,133 @@
+"""Which of several readings' values to take, field by field. Pure.
+
+Votes choose values; whether they are certain is the gate's business.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Generic, TypeVar
+
+from receipt_worker.extraction.dates import DateFound
+from receipt_worker.extraction.items import Item
+from receipt_worker.extraction.lines import Found
+from receipt_worker.extraction.merchant import MerchantFound
+from receipt_worker.extraction.receipt import Findings
+from receipt_worker.extraction.totals import TotalFound
+from receipt_worker.rounds import RoundReading, Support, support, trust
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Choice(Generic[T]):
+    """One value, the reading it is taken from, and who read the same or another one."""
+
+    value: T
+    reading: RoundReading
+    support: Support
+    readings: int  # that gave any value
+
+    @property
+    def dissent(self) -> int:
+        """How many readings gave another value."""
+        return self.readings - self.support.readings
+
+
+def total(readings: Sequence[RoundReading]) -> Choice[TotalFound] | None:
+    """Choose by proof first, then by engines that agree, then by how far they are believed."""
+    return _chosen(
+        [(reading, reading.findings.totals.best) for reading in readings],
+        same=lambda found: found.value,
+        rank=lambda found, reading: (
+            found.proven and not reading.findings.totals.contradicted,
+            found.proven,
+        ),
+        then=lambda found, _: (len(found.evidence),),
+    )
+
+
+def day(readings: Sequence[RoundReading]) -> Choice[DateFound] | None:
+    """Choose the date most engines agree on."""
+    return _chosen(
+        [(reading, reading.findings.day) for reading in readings],
+        same=lambda found: found.value,
+        then=lambda found, _: (found.labelled, found.confidence),
+    )
+
+
+def merchant(readings: Sequence[RoundReading]) -> Choice[MerchantFound] | None:
+    """Choose the name most engines agree on, else the one its place speaks for most."""
+    return _chosen(
+        [(reading, reading.findings.merchant) for reading in readings],
+        same=lambda found: found.name.casefold(),
+        then=lambda found, _: (found.score, found.line.confidence),
+    )
+
+
+def other(readings: Sequence[RoundReading], name: str) -> Choice[Found] | None:
+    """Choose one of the fields that nothing is judged by."""
+    return _chosen(
+        [(reading, reading.findings.others.get(name)) for reading in readings],
+        same=lambda found: found.value,
+        then=lambda found, _: (found.line.confidence_of(found.span),),
+    )
+
+
+def base(readings: Sequence[RoundReading], chosen: Choice[TotalFound] | None) -> RoundReading:
+    """Return the reading whose sums go with the total; without one the most believed."""
+    if chosen is not None:
+        return chosen.reading
+    return max(readings, key=lambda reading: trust(reading.engine))
+
+
+def items(readings: Sequence[RoundReading], worth: Decimal | None) -> RoundReading:
+    """Return the reading whose items add up to the total, or to a sum before it."""
+
+    def rank(reading: RoundReading) -> tuple[bool, int, int]:
+        found = reading.findings
+        return (_adds_up(found, worth), trust(reading.engine), len(found.items))
+
+    return max(readings, key=rank)
+
+
+def _adds_up(found: Findings, worth: Decimal | None) -> bool:
+    if not found.items or worth is None:
+        return False
+    return added(found.items) in {worth, found.amount("subtotal")}
+
+
+def added(bought: Sequence[Item]) -> Decimal:
+    """Return the sum of the items."""
+    return sum((item.total for item in bought), Decimal(0))
+
+
+def _nothing(_value: object, _reading: RoundReading) -> tuple[float, ...]:
+    return ()
+
+
+def _chosen(
+    given: Sequence[tuple[RoundReading, T | None]],
+    *,
+    same: Callable[[T], Hashable],
+    then: Callable[[T, RoundReading], tuple[float, ...]],
+    rank: Callable[[T, RoundReading], tuple[float, ...]] = _nothing,
+) -> Choice[T] | None:
+    """Rank values: `rank`, who read them, `then`; the earliest reading among equals."""
+    held = [(reading, value) for reading, value in given if value is not None]
+    if not held:
+        return None
+    supported = {
+        same(value): support([reading for reading, each in held if same(each) == same(value)])
+        for _, value in held
+    }
+    reading, value = max(
+        held,
+        key=lambda pair: (
+            rank(pair[1], pair[0]),
+            supported[same(pair[1])],
+            trust(pair[0].engine),
+            then(pair[1], pair[0]),
+        ),
+    )
+    return Choice(value, reading, supported[same(value)], len(held))

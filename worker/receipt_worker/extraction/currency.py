@@ -1,0 +1,83 @@
+"""Which country a receipt is from and which currency it counts in. Never a silent default."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from receipt_worker.extraction import money
+from receipt_worker.extraction.lines import Found, Line
+from receipt_worker.extraction.vocabulary import Country, Vocabulary, plain
+
+PRINTED = "printed"
+FROM_COUNTRY = "derived_from_country"
+FROM_WORDS = "words"
+
+
+def country(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Country, Found] | None:
+    """Name the country most words speak for; None when two are even or none speaks."""
+    text = f" {plain(' '.join(line.text for line in lines))} "
+    counts = Counter(
+        {
+            known: sum(text.count(f" {word} ") for word in known.words)
+            for known in vocabulary.world.countries
+        }
+    )
+    (first, most), (_, second) = counts.most_common(2)
+    if most == second:
+        return None
+    return first, _telling(first, lines)
+
+
+def currency(
+    lines: Sequence[Line], vocabulary: Vocabulary, where: tuple[Country, Found] | None
+) -> Found | None:
+    """Name the currency printed most often; else the country's, whose words derive it."""
+    world = vocabulary.world
+    printed = _signs(lines, world.signs)
+    ranked = Counter(code for code, _ in printed).most_common(2)
+    local = where[0].currency if where else None
+    if ranked:
+        even = [code for code, times in ranked if times == ranked[0][1]]
+        code = local if local in even else even[0]
+        if len(even) > 1 and code != local:
+            return None  # two currencies speak equally loud
+        return _at(code, printed, evidence=(PRINTED,))
+    shared = [
+        found
+        for sign, codes in world.shared_signs.items()
+        if local in codes
+        for found in _signs(lines, {sign: str(local)})
+    ]
+    if shared:
+        return _at(str(local), shared, evidence=(PRINTED, FROM_COUNTRY))
+    if where is None or any(_signs(lines, {sign: sign}) for sign in world.shared_signs):
+        return None
+    told = where[1]
+    return Found(where[0].currency, told.raw, told.line, told.span, (FROM_COUNTRY,))
+
+
+def is_whole(code: str | None, vocabulary: Vocabulary) -> bool:
+    """Say whether amounts of this currency are printed without decimals."""
+    return code in vocabulary.world.whole_currencies
+
+
+def _signs(lines: Sequence[Line], signs: Mapping[str, str]) -> list[tuple[str, Found]]:
+    return [
+        (code, Found(code, line.text[span.start : span.stop], line, span))
+        for line in lines
+        for code, span in money.currencies(line.text, signs)
+    ]
+
+
+def _at(code: str, printed: Sequence[tuple[str, Found]], *, evidence: tuple[str, ...]) -> Found:
+    first = next(found for each, found in printed if each == code)
+    return Found(code, first.raw, first.line, first.span, evidence)
+
+
+def _telling(known: Country, lines: Sequence[Line]) -> Found:
+    """Return the first line with one of the country's words; some stand over two lines."""
+    for line in lines:
+        padded = f" {plain(line.text)} "
+        for word in known.words:
+            if f" {word} " in padded:
+                return Found(known.code, word, line, range(len(line.text)), (FROM_WORDS,))
+    return Found(known.code, lines[0].text, lines[0], range(len(lines[0].text)), (FROM_WORDS,))

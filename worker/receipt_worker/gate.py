@@ -1,0 +1,125 @@
+"""The gate to `complete`: every reason why a person should look. Pure.
+
+Only identities between printed amounts, or a second engine, make a value certain: an engine repeats
+its mistakes, so its own readings agreeing proves nothing about a total.
+"""
+
+from collections.abc import Sequence
+
+from receipt_worker.choosing import Choice
+from receipt_worker.document import ReviewReason
+from receipt_worker.extraction.dates import DateFound
+from receipt_worker.extraction.lines import Found
+from receipt_worker.extraction.merchant import MerchantFound
+from receipt_worker.extraction.totals import Evidence, TotalFound
+from receipt_worker.rounds import RoundReading
+
+# Readings of one engine that must give the same date; two are enough only where it had no doubt.
+AGREEING = 3
+AGREEING_CLEARLY = 2
+CLEAR = 90.0  # confidence of every word of the date
+ENGINES = 2  # that agree without an identity
+
+
+def total_reasons(
+    readings: Sequence[RoundReading], chosen: Choice[TotalFound] | None
+) -> frozenset[ReviewReason]:
+    """Judge the total: proven by an identity, or read alike by two engines and printed twice."""
+    if chosen is None:
+        return frozenset({ReviewReason.MISSING_FIELD})
+    reasons = set()
+    if chosen.value.value <= 0:
+        reasons.add(ReviewReason.POSSIBLE_REFUND)
+    if _is_vetoed(readings, chosen):
+        reasons.add(ReviewReason.IDENTITY_FAILED)
+    if not is_total_certain(chosen):
+        reasons.add(ReviewReason.TOTAL_UNPROVEN)
+    if _is_disputed(readings, chosen):
+        reasons.add(ReviewReason.PASSES_DISAGREE)
+    return frozenset(reasons)
+
+
+def date_reasons(
+    readings: Sequence[RoundReading], chosen: Choice[DateFound] | None
+) -> frozenset[ReviewReason]:
+    """Judge the date: the only one, and read alike by two engines or clearly by one."""
+    if chosen is None:
+        return frozenset({ReviewReason.MISSING_FIELD})
+    reasons = set()
+    if chosen.value.ambiguous or _has_rival(readings, chosen):
+        reasons.add(ReviewReason.DATE_AMBIGUOUS)
+    if not is_date_agreed(readings, chosen):
+        reasons.add(ReviewReason.PASSES_DISAGREE)
+    return frozenset(reasons)
+
+
+def other_reasons(
+    merchant: Choice[MerchantFound] | None, currency: Choice[Found] | None
+) -> frozenset[ReviewReason]:
+    """Judge what has only to be there."""
+    reasons = set()
+    if merchant is None:
+        reasons.add(ReviewReason.MISSING_FIELD)
+    if currency is None:
+        reasons.add(ReviewReason.CURRENCY_UNKNOWN)
+    return frozenset(reasons)
+
+
+def is_total_certain(chosen: Choice[TotalFound]) -> bool:
+    """Say whether an identity holds, or two engines or a text layer read it printed twice."""
+    if chosen.value.proven:
+        return True
+    twice = Evidence.PRINTED_TWICE in chosen.value.evidence
+    return twice and (chosen.support.engines >= ENGINES or chosen.reading.given)
+
+
+def is_date_agreed(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
+    """Say whether enough readings gave this date: more engines, a text layer, or clear ones."""
+    agreeing = [
+        reading
+        for reading in readings
+        if reading.findings.day is not None and reading.findings.day.value == chosen.value.value
+    ]
+    if chosen.support.engines >= ENGINES or any(reading.given for reading in agreeing):
+        return True
+    clear = sum(
+        reading.findings.day is not None and reading.findings.day.confidence >= CLEAR
+        for reading in agreeing
+    )
+    return clear >= AGREEING_CLEARLY or len(agreeing) >= AGREEING
+
+
+def _is_vetoed(readings: Sequence[RoundReading], chosen: Choice[TotalFound]) -> bool:
+    """Say whether an identity with all its parts read fails, and no reading proves the value."""
+    same = [
+        (reading.findings.totals, best)
+        for reading in readings
+        if (best := reading.findings.totals.best) is not None and best.value == chosen.value.value
+    ]
+    if any(best.proven and not totals.contradicted for totals, best in same):
+        return False
+    return any(totals.contradicted for totals, _ in same)
+
+
+def _is_disputed(readings: Sequence[RoundReading], chosen: Choice[TotalFound]) -> bool:
+    """Say whether another total is proven as well, or none is and readings differ."""
+    others = [
+        best
+        for reading in readings
+        if (best := reading.findings.totals.best) is not None and best.value != chosen.value.value
+    ]
+    if any(best.proven for best in others):
+        return True
+    return bool(others) and not chosen.value.proven and chosen.support.engines < ENGINES
+
+
+def _has_rival(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
+    """Say whether another date is printed: one that two engines saw, or nobody outvoted."""
+    seen: dict[object, set[str]] = {}
+    for reading in readings:
+        for found in reading.findings.days:
+            if found.value != chosen.value.value:
+                seen.setdefault(found.value, set()).add(reading.engine)
+    if chosen.support.engines < ENGINES:
+        return bool(seen)
+    return any(len(engines) >= ENGINES for engines in seen.values())
