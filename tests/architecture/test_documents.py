@@ -11,7 +11,6 @@ import yaml
 from typer.main import get_command
 
 from receipt_cli.app import app
-from receipt_contract.errors import FailureClass, Reason
 from receipt_contract.requests import Kind, RequestSpec
 from receipt_contract.status import ConditionType, State
 from tests.support import ledger
@@ -21,9 +20,6 @@ CHECKOUT = Path(__file__).resolve().parent.parent.parent
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 _TEST_NAME = re.compile(r"`(test_\w+)`")
 _MANIFEST = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
-
-# What a receipt never fails with: these are about messages and services.
-_NOT_SHOWN = {FailureClass.MESSAGE, FailureClass.OUTAGE}
 
 
 def _documents() -> list[str]:
@@ -57,16 +53,6 @@ def test_every_manifest_in_the_readme_is_a_wish_that_is_taken() -> None:
     assert {Kind(one["kind"]) for one in manifests} == set(Kind)
     for one in manifests:
         RequestSpec.model_validate(one["spec"])
-
-
-def test_every_reason_a_receipt_can_fail_with_is_explained_in_its_own_words() -> None:
-    rows = {
-        f"| `{reason}` | {reason.sentence} |"
-        for reason in Reason
-        if reason.failure_class not in _NOT_SHOWN
-    }
-
-    assert {row for row in rows if row not in _text("docs/requests.md")} == set()
 
 
 @pytest.mark.parametrize("word", sorted({*State, *ConditionType}))

@@ -7,31 +7,30 @@ import pytest
 from dev.gitops import customizations
 from receipt_contract.requests import RequestSpec
 from receipt_contract.status import ConditionReason
-from tests.support import lua
+from tests.support import lua, stored
 from tests.support.facts import make_facts, make_observed
-from tests.unit.gitops import objects
 
 SPEC = {"target": {"reference": "2024-03/shop.png"}}
 PARTLY = ConditionReason.PARTIALLY_FAILED
 
 
 def _running(**spec: Any) -> dict[str, Any]:
-    return objects.as_stored(make_facts(observed=make_observed(SPEC | spec)))
+    return stored.as_stored(make_facts(observed=make_observed(SPEC | spec)))
 
 
 @pytest.mark.parametrize(
     ("document", "offered"),
     [
-        pytest.param(objects.blank(make_observed()), {"suspend", "cancel"}, id="just created"),
+        pytest.param(stored.blank(make_observed()), {"suspend", "cancel"}, id="just created"),
         pytest.param(_running(), {"suspend", "cancel"}, id="running"),
         pytest.param(_running(suspend=True), {"resume", "cancel"}, id="suspended"),
         pytest.param(_running(cancel=True), set(), id="being cancelled"),
-        pytest.param(objects.finished(ConditionReason.COMPLETED), set(), id="succeeded"),
+        pytest.param(stored.finished(ConditionReason.COMPLETED), set(), id="succeeded"),
         pytest.param(
-            objects.finished(PARTLY, counts=objects.SOME_FAILED), {"rerun-failed"}, id="failed"
+            stored.finished(PARTLY, counts=stored.SOME_FAILED), {"rerun-failed"}, id="failed"
         ),
         pytest.param(
-            objects.finished(PARTLY, counts=objects.SOME_FAILED) | {"metadata": {"generation": 2}},
+            stored.finished(PARTLY, counts=stored.SOME_FAILED) | {"metadata": {"generation": 2}},
             {"suspend", "cancel"},
             id="failed, and changed since",
         ),
@@ -62,9 +61,9 @@ def test_an_action_changes_one_field_of_the_spec(name: str, changed: dict[str, A
 
 
 def test_rerunning_the_failed_asks_for_them_under_a_new_run_id() -> None:
-    document = objects.finished(
+    document = stored.finished(
         PARTLY,
-        counts=objects.SOME_FAILED,
+        counts=stored.SOME_FAILED,
         runId="one",
         cancel=True,
         suspend=True,

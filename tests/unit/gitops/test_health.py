@@ -10,7 +10,7 @@ from receipt_contract.status import ConditionReason
 from receipt_operator import conditions
 from receipt_operator.facts import Obstacle
 from receipt_operator.register.rows import Counts, Ending
-from tests.support import lua
+from tests.support import lua, stored
 from tests.support.facts import (
     BEGAN,
     OBSTACLES,
@@ -20,7 +20,6 @@ from tests.support.facts import (
     make_request,
 )
 from tests.support.requests import NOON
-from tests.unit.gitops import objects
 
 FAILURES = frozenset(conditions.FINAL_STATES) - conditions.SUCCESSES - {ConditionReason.EXPIRED}
 
@@ -36,7 +35,7 @@ class Case(NamedTuple):
 
 def _with_status(**changes: Any) -> dict[str, Any]:
     """Return a finished object of which only this is different."""
-    return objects.finished(ConditionReason.COMPLETED) | changes
+    return stored.finished(ConditionReason.COMPLETED) | changes
 
 
 def _sending() -> Any:
@@ -49,20 +48,18 @@ def _all_sent() -> Any:
 
 def _suspended_while_cancelled() -> dict[str, Any]:
     observed = make_observed({"target": {"reference": "a.png"}, "suspend": True, "cancel": True})
-    request = objects.suspended(make_request(observed, counts=Counts(published=1, confirmed=1)))
+    request = stored.suspended(make_request(observed, counts=Counts(published=1, confirmed=1)))
     ending = replace(request, ending=Ending.CANCELLED, ending_since=NOON)
-    return objects.as_stored(make_facts(ending, observed=observed))
+    return stored.as_stored(make_facts(ending, observed=observed))
 
 
 def _resumed() -> dict[str, Any]:
-    before = objects.as_stored(make_facts(objects.suspended(_sending())))
-    return objects.as_stored(
-        make_facts(_sending(), observed=make_observed(status=before["status"]))
-    )
+    before = stored.as_stored(make_facts(stored.suspended(_sending())))
+    return stored.as_stored(make_facts(_sending(), observed=make_observed(status=before["status"])))
 
 
 def _finished_after_suspension() -> dict[str, Any]:
-    document = objects.finished(ConditionReason.CANCELLED, counts=objects.SOME_FAILED)
+    document = stored.finished(ConditionReason.CANCELLED, counts=stored.SOME_FAILED)
     said = {"type": "Suspended", "status": "True", "reason": "UserRequested", "message": "."}
     document["status"]["conditions"].append(said)  # never written so, and harmless all the same
     return document
@@ -77,7 +74,7 @@ CASES = (
     ),
     Case(
         "an object just created",
-        objects.blank(make_observed()),
+        stored.blank(make_observed()),
         "Progressing",
         "Waiting for the operator",
     ),
@@ -87,15 +84,13 @@ CASES = (
         "Progressing",
         "Waiting for the operator",
     ),
-    Case("planning", objects.as_stored(make_facts(make_planning())), "Progressing", "Planning"),
-    Case("queued", objects.as_stored(make_facts()), "Progressing", "Queued"),
-    Case("publishing", objects.as_stored(make_facts(_sending())), "Progressing", "Publishing"),
-    Case(
-        "all sent", objects.as_stored(make_facts(_all_sent())), "Progressing", "WaitingForResults"
-    ),
+    Case("planning", stored.as_stored(make_facts(make_planning())), "Progressing", "Planning"),
+    Case("queued", stored.as_stored(make_facts()), "Progressing", "Queued"),
+    Case("publishing", stored.as_stored(make_facts(_sending())), "Progressing", "Publishing"),
+    Case("all sent", stored.as_stored(make_facts(_all_sent())), "Progressing", "WaitingForResults"),
     Case(
         "suspended",
-        objects.as_stored(make_facts(objects.suspended(_sending()))),
+        stored.as_stored(make_facts(stored.suspended(_sending()))),
         "Suspended",
         "UserRequested",
     ),
@@ -112,20 +107,20 @@ CASES = (
         "Degraded",
         "Cancelled: ",
     ),
-    Case("expired", objects.finished(ConditionReason.EXPIRED), "Healthy", "Expired: "),
+    Case("expired", stored.finished(ConditionReason.EXPIRED), "Healthy", "Expired: "),
     *(
-        Case(f"stopped by {reason}", objects.as_stored(facts), "Degraded", f"{reason}: ")
+        Case(f"stopped by {reason}", stored.as_stored(facts), "Degraded", f"{reason}: ")
         for reason in OBSTACLES
         for facts in [make_facts(_sending(), obstacle=Obstacle(reason, NOON))]
     ),
     *(
-        Case(f"succeeded: {reason}", objects.finished(reason), "Healthy", f"{reason}: ")
+        Case(f"succeeded: {reason}", stored.finished(reason), "Healthy", f"{reason}: ")
         for reason in sorted(conditions.SUCCESSES)
     ),
     *(
         Case(
             f"ended otherwise: {reason}",
-            objects.finished(reason, counts=objects.SOME_FAILED),
+            stored.finished(reason, counts=stored.SOME_FAILED),
             "Degraded",
             f"{reason}: ",
         )
