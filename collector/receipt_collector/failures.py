@@ -14,9 +14,10 @@ from receipt_collector.store import failures, ingest, locks, requests
 from receipt_collector.store.database import Connection
 from receipt_collector.store.failures import FailureRow
 from receipt_collector.store.requests import RegisterState
-from receipt_contract import results, work
+from receipt_contract import newer, results, work
 from receipt_contract.errors import FailureClass, PermanentError, Reason
-from receipt_contract.results import PassEvent
+from receipt_contract.newer import Envelope
+from receipt_contract.results import PassEvent, ResultEvent
 from receipt_contract.topology import REASON_HEADER, RESULTS_SIDE, WORK_SIDE, Side
 from receipt_contract.work import MAX_ATTEMPTS, ProcessWork
 
@@ -65,17 +66,20 @@ def read_work(body: bytes, headers: Mapping[str, object]) -> Failure:
 
 def read_result(body: bytes, headers: Mapping[str, object]) -> Failure:
     """Read a dead letter of the result side."""
+    event: ResultEvent | Envelope | None
     try:
-        event = results.decode(body)
+        event, otherwise = results.decode(body), Reason.INTERNAL_ERROR
     except PermanentError as error:
-        reason = _reason(headers, RESULTS_SIDE, error.reason)
+        otherwise = error.reason
+        event = newer.envelope(body) if otherwise is Reason.NEWER_SCHEMA else None
+    reason = _reason(headers, RESULTS_SIDE, otherwise)
+    if event is None:
         return _unreadable(body, side=RESULTS_SIDE, reason=reason)
-    is_run = not isinstance(event, PassEvent)
-    request_id = None if isinstance(event, PassEvent) else event.payload.request_id
+    request_id = _request_id(event)
     row = FailureRow(
         failure_id=_failure_id(event.message_id, event.source_reference),
         side=RESULTS_SIDE.prefix,
-        reason=_reason(headers, RESULTS_SIDE, Reason.INTERNAL_ERROR),
+        reason=reason,
         body_sha256=_hash(body),
         body_bytes=len(body),
         message_type=event.event_type,
@@ -89,7 +93,7 @@ def read_result(body: bytes, headers: Mapping[str, object]) -> Failure:
     )
     return Failure(
         row,
-        ends_reading=is_run and request_id is None,
+        ends_reading=event.pass_id is None and request_id is None,
         ends_item=request_id is not None,
     )
 
@@ -119,9 +123,15 @@ def _end_reading(connection: Connection, row: FailureRow) -> None:
     ingest.fail(
         connection,
         sha256=row.source_sha256,
-        attempts=MAX_ATTEMPTS if row.reason.failure_class in _EXHAUSTING else 0,
+        attempts=MAX_ATTEMPTS if _exhausts(row.reason) else 0,
         sentence=row.reason.sentence,
     )
+
+
+def _exhausts(reason: Reason) -> bool:
+    if reason is Reason.NEWER_SCHEMA:  # the same event is read once the collector is upgraded
+        return False
+    return reason.failure_class in _EXHAUSTING
 
 
 def _end_item(connection: Connection, row: FailureRow) -> None:
@@ -134,6 +144,12 @@ def _end_item(connection: Connection, row: FailureRow) -> None:
             reference=row.source_reference,
             reason=row.reason,
         )
+
+
+def _request_id(event: ResultEvent | Envelope) -> str | None:
+    if isinstance(event, PassEvent):
+        return None
+    return event.request_id if isinstance(event, Envelope) else event.payload.request_id
 
 
 def _unreadable(body: bytes, *, side: Side, reason: Reason) -> Failure:

@@ -74,7 +74,10 @@ def update(
 def forget_main_evidence(connection: Connection, *, evidence_id: int) -> None:
     """Take away the evidence of values that an event of schema 1 has just replaced."""
     connection.execute(
-        "UPDATE budget.receipt_evidence SET fields = fields - %(names)s WHERE id = %(evidence_id)s",
+        """
+        UPDATE budget.receipt_evidence SET fields = fields - %(names)s::text[]
+        WHERE id = %(evidence_id)s
+        """,
         {"names": _FIELDS_OF_SCHEMA_1, "evidence_id": evidence_id},
     )
 

@@ -5,14 +5,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from receipt_contract.results import Item, RunEvent
+from receipt_contract.results import Item, RunEventV1
 from tests.integration.collector.books import Books
 from tests.support.results import make_receipt, make_run
 
 TEN = datetime(2026, 2, 27, 10, 0)  # noqa: DTZ001 - printed without a zone
 
 
-def reading(source: int, **changes: Any) -> RunEvent:
+def reading(source: int, **changes: Any) -> RunEventV1:
     """Return the first reading of a source."""
     return make_run(run=source, source=source, receipt=make_receipt(**changes))
 
