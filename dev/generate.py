@@ -7,13 +7,14 @@ from pathlib import Path
 
 import yaml
 
-from dev import fields_page, settings_page
+from dev import chart_data, fields_page, settings_page
 from dev.gitops import customizations
 from receipt_contract import crd
 from receipt_contract.requests import Kind
 
 ROOT = Path(__file__).resolve().parent.parent
 
+CHART_FILES = Path("charts/receipts/files")  # a chart reads nothing outside its own folder
 HEAD = "# Generated from the models in contract/receipt_contract; do not edit: make generate\n"
 
 
@@ -24,6 +25,8 @@ def files() -> dict[Path, str]:
     }
     return {
         **definitions,
+        **{CHART_FILES / path: text for path, text in definitions.items()},
+        chart_data.PATH: chart_data.render(),
         customizations.PATH: customizations.render(),
         fields_page.PATH: fields_page.render(),
         settings_page.PATH: settings_page.render(),
