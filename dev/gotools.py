@@ -38,6 +38,12 @@ def ensure_program(module: Module, file_name: str, package: str) -> Path:
     return path
 
 
+def built_program(module: Module, file_name: str) -> Path | None:
+    """Return a program's path when this version was built before."""
+    path = _cache(module) / file_name
+    return path if path.exists() else None
+
+
 def ensure_file(module: Module, dependency: str, inside: str) -> Path:
     """Return a copy of a file that a pinned Go module brings along."""
     path = _cache(module) / Path(inside).name
