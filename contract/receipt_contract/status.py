@@ -126,6 +126,15 @@ class ConditionReason(StrEnum):
     INTERNAL_ERROR = "InternalError"
 
 
+class Kept(StrEnum):
+    """Why an object is not deleted although it asked for that."""
+
+    DELETION_OFF = "DeletionOff"
+    TRACKED_BY_ARGO_CD = "TrackedByArgoCD"
+    TRACKED_BY_FLUX = "TrackedByFlux"
+    FORBIDDEN = "Forbidden"
+
+
 class EtaBasis(StrEnum):
     """What an estimate was made from."""
 
@@ -314,6 +323,8 @@ class Effective(Part):
     """Share of failed receipts above which it ends early."""
     ttl_seconds_after_finished: Count | None = None
     """Seconds after its end at which the object is deleted."""
+    kept_because: Annotated[Kept, WithJsonSchema(_OPEN_WORD)] | None = None
+    """Why it is not deleted all the same: DeletionOff, TrackedByArgoCD, TrackedByFlux or Forbidden."""  # noqa: E501 - one sentence of the schema
 
 
 class RequestStatus(Part):

@@ -9,11 +9,13 @@ from contextlib import AsyncExitStack
 from typing import TypeVar
 
 import structlog
+from aiolimiter import AsyncLimiter
 
 from receipt_contract.access import BrokerUser
 from receipt_contract.errors import OutageError
 from receipt_operator import handlers, health, metrics
 from receipt_operator.board import Board, wait
+from receipt_operator.cleaning import DELETIONS_PER_SECOND, Cleaner, Retention
 from receipt_operator.cluster import Cluster, ClusterError, connect
 from receipt_operator.controller import Controller
 from receipt_operator.health import Pulse
@@ -25,6 +27,7 @@ from receipt_operator.reconcile import Brake
 from receipt_operator.register import approvals, leases
 from receipt_operator.register.database import Database, Fence, LeaseLostError
 from receipt_operator.settings import OperatorSettings
+from receipt_operator.turns import Places
 from receipt_operator.workqueue import WorkQueue
 from receipt_runtime import backoff, logs
 from receipt_runtime.amqp.publisher import Publisher
@@ -115,6 +118,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     brake = await _until_it_answers(lambda: _set_brake(settings, database, fence))
     pulse.leads = True
     objects, board = Objects(), Board()
+    retention = Retention(may_delete=settings.delete_finished)
     planner = Planner(
         database, board, receipts_root=settings.receipts_root, cache_root=settings.cache_root
     )
@@ -133,9 +137,12 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
             objects,
             queue,
             board,
+            places=Places(cap=settings.global_in_flight, default_limit=settings.max_in_flight),
+            retention=retention,
             default_max_in_flight=settings.max_in_flight,
             no_progress_after_seconds=settings.republish_after_seconds,
         ),
+        cleaner=Cleaner(cluster, queue, retention, AsyncLimiter(DELETIONS_PER_SECOND, 1)),
         brake=brake,
     )
     loops = {
@@ -145,6 +152,8 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
         "publish": controller.publish_once,
         "lease": lambda: _renew_lease(settings, database, fence),
     }
+    if settings.delete_finished:
+        loops["clean"] = controller.clean_once
     watching = asyncio.create_task(handlers.watch(settings.namespaces, controller.saw, stop))
     turning = [asyncio.create_task(_turn(name, loop, pulse)) for name, loop in loops.items()]
     try:

@@ -1,7 +1,7 @@
-"""The only Kubernetes client of ours: list, patch a status, post an event.
+"""The only Kubernetes client of ours: list, patch a status, post an event, delete.
 
-The Role allows list, watch and patch of the status, so one object is read by a list with a name
-selector. kopf does the watching, in `handlers`.
+The Role allows list, watch, patch of the status, and delete where that is wanted; so one object is
+read by a list with a name selector. kopf does the watching, in `handlers`.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -22,6 +22,7 @@ REQUEST_SECONDS = 30.0
 MERGE_PATCH = "application/merge-patch+json"
 REPORTING_CONTROLLER = f"{GROUP}/operator"
 
+_FORBIDDEN = 403
 _NOT_FOUND = 404
 _CONFLICT = 409
 _TOO_MANY = 429
@@ -40,11 +41,20 @@ class GoneError(ClusterError):
     """The object is not there any more."""
 
 
+class ForbiddenError(ClusterError):
+    """Our Role does not allow that."""
+
+
 class UnavailableError(ClusterError):
     """The API server did not answer, or asked to come later."""
 
 
-_ERRORS = {_NOT_FOUND: GoneError, _CONFLICT: ConflictError, _TOO_MANY: UnavailableError}
+_ERRORS = {
+    _FORBIDDEN: ForbiddenError,
+    _NOT_FOUND: GoneError,
+    _CONFLICT: ConflictError,
+    _TOO_MANY: UnavailableError,
+}
 
 
 class Listing(NamedTuple):
@@ -94,6 +104,27 @@ class Cluster:
                 _request_timeout=REQUEST_SECONDS,
             )
         return from_document(document)
+
+    async def delete(self, observed: Observed) -> None:
+        """Delete an object, if it is still exactly the one observed.
+
+        Raises ConflictError when it changed, GoneError when it is not there, ForbiddenError when
+        our Role lacks the verb.
+        """
+        key = observed.key
+        exactly = client.V1Preconditions(
+            uid=observed.uid, resource_version=observed.resource_version
+        )
+        async with _translated():
+            await self._custom.delete_namespaced_custom_object(
+                GROUP,
+                VERSION,
+                key.namespace,
+                key.kind.plural,
+                key.name,
+                body=client.V1DeleteOptions(preconditions=exactly),
+                _request_timeout=REQUEST_SECONDS,
+            )
 
     async def post_event(self, observed: Observed, *, type_: str, reason: str, note: str) -> None:
         """Post an event on an object; `type_` is Normal or Warning."""

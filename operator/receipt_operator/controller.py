@@ -21,6 +21,7 @@ from receipt_contract.requests import Kind
 from receipt_contract.status import MAX_HISTORY
 from receipt_operator import finishing, metrics, reconcile
 from receipt_operator.board import Board, wait
+from receipt_operator.cleaning import Cleaner
 from receipt_operator.cluster import Cluster, ClusterError
 from receipt_operator.mirror import Mirror, Shown
 from receipt_operator.observed import Objects, RewoundError, from_document
@@ -38,6 +39,7 @@ BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
 REST_SECONDS = 0.25  # between two looks however much news there is; longer after a long one
 PUBLISH_SECONDS = 1.0
+CLEAN_SECONDS = 5.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
 # A database that restarts is back within this; nobody has to hear of it.
 DATABASE_SILENCE_SECONDS = 5.0
@@ -60,6 +62,7 @@ class Controller:
         planner: Planner,
         publication: Publication,
         mirror: Mirror,
+        cleaner: Cleaner,
         brake: Brake | None,
     ) -> None:
         """Take the parts; nothing runs yet."""
@@ -72,6 +75,7 @@ class Controller:
         self._planner = planner
         self._publication = publication
         self._mirror = mirror
+        self._cleaner = cleaner
         self._brake = brake
         self._recounting = Recounting(database)
         self._listed: set[str] = set()  # namespaces
@@ -136,9 +140,10 @@ class Controller:
         except OutageError:
             self._queue.add(keys)  # says nothing about the objects; the loop itself pauses
             raise
-        except BaseException:
+        except Exception:
             for key in keys:
                 self._queue.failed(key)
+            await self._mirror.show_stuck(keys, datetime.now(UTC))
             raise
         for key in set(keys) - not_shown:
             self._queue.succeeded(key)
@@ -179,6 +184,11 @@ class Controller:
         if any(request.publishable and request.counts.unsent for request in active):
             self._board.publish.set()
         await asyncio.sleep(max(REST_SECONDS, time.monotonic() - began))
+
+    async def clean_once(self) -> None:
+        """Delete objects that have been finished for as long as they asked for."""
+        await asyncio.sleep(CLEAN_SECONDS)
+        await self._cleaner.round(self._mirror.finished(), datetime.now(UTC))
 
     async def publish_once(self) -> None:
         """Send what may be sent, once it is known what is still asked for."""

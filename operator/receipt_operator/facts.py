@@ -6,7 +6,7 @@ from datetime import datetime
 
 from receipt_contract.errors import Reason
 from receipt_contract.requests import RequestSpec
-from receipt_contract.status import ConditionReason, QueuePlace
+from receipt_contract.status import ConditionReason, EtaBasis, Kept, QueuePlace
 from receipt_operator.observed import Observed
 from receipt_operator.register.rows import Request
 
@@ -37,6 +37,7 @@ class Pace:
 
     per_minute: float
     seconds_left: float | None
+    basis: EtaBasis = EtaBasis.CURRENT_RATE
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Facts:
     pace: Pace | None = None
     queued: bool = False  # it waits for another request to end before it is planned
     place: QueuePlace | None = None  # while it waits for its turn
+    kept: Kept | None = None  # although it asked to be deleted after its end
     history: Sequence[Request] = ()
 
 

@@ -6,7 +6,7 @@ version it was computed for; where that is old, the object is read again and com
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from aiolimiter import AsyncLimiter
 from receipt_contract.status import ConditionReason
 from receipt_operator import finishing, metrics, notices
 from receipt_operator.board import Board
+from receipt_operator.cleaning import Ended, Retention
 from receipt_operator.cluster import (
     Cluster,
     ClusterError,
@@ -24,14 +25,15 @@ from receipt_operator.cluster import (
     GoneError,
     UnavailableError,
 )
-from receipt_operator.facts import Facts, Failures, Obstacle, failures_of
+from receipt_operator.facts import Facts, Failures, Obstacle, Pace, failures_of
 from receipt_operator.observed import Objects, Observed
-from receipt_operator.pace import Paces
+from receipt_operator.pace import Paces, from_earlier
 from receipt_operator.reconcile import Wanted
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request, RequestState
 from receipt_operator.status import status_of
-from receipt_operator.unready import unreadable_status
+from receipt_operator.turns import Places
+from receipt_operator.unready import blocked_status, unreadable_status
 from receipt_operator.workqueue import WorkQueue
 from receipt_runtime import logs
 
@@ -72,6 +74,8 @@ class Mirror:
         queue: WorkQueue,
         board: Board,
         *,
+        places: Places,
+        retention: Retention,
         default_max_in_flight: int,
         no_progress_after_seconds: float,
     ) -> None:
@@ -81,6 +85,8 @@ class Mirror:
         self._objects = objects
         self._queue = queue
         self._board = board
+        self._places = places
+        self._retention = retention
         self._default_max_in_flight = default_max_in_flight
         self._no_progress_after = no_progress_after_seconds
         self._shown: dict[ObjectKey, Shown] = {}
@@ -132,6 +138,7 @@ class Mirror:
     ) -> None:
         """Show every active request as it is now; `last_result` came for any work at all."""
         self._paces.sample(list(active), now)
+        self._places.sample(active, time.monotonic())
         self._last_result = last_result
         due = []
         for request in active:
@@ -159,7 +166,24 @@ class Mirror:
         """Show that the database is away on every unfinished request."""
         obstacle = Obstacle(ConditionReason.DATABASE_UNAVAILABLE, now)
         unfinished = [key for key, shown in self._shown.items() if not shown.request.finished]
-        await self._refresh_all(unfinished, now, obstacle)
+        blocked = [one.key for one in self._objects if not self._is_shown(one)]
+        await self._refresh_all([*unfinished, *blocked], now, obstacle)
+
+    async def show_stuck(self, keys: Sequence[ObjectKey], now: datetime) -> None:
+        """Show that the operator fails again and again on objects, where nothing is shown yet."""
+        await self._refresh_all([key for key in keys if self._queue.stuck(key)], now)
+
+    def finished(self) -> Iterator[Ended]:
+        """Every object whose request has finished, as both are known now."""
+        for key, shown in self._shown.items():
+            observed, finished_at = self._objects.get(key), shown.request.finished_at
+            if observed is not None and finished_at is not None and shown.speaks_of(observed):
+                yield Ended(observed, shown.want.spec, finished_at)
+
+    def _is_shown(self, observed: Observed) -> bool:
+        shown = self._shown.get(observed.key)
+        is_judged = observed.key in self._unreadable
+        return is_judged or (shown is not None and shown.speaks_of(observed))
 
     async def _failures(self, shown: Shown, request: Request) -> Failures:
         if request.counts.failed == shown.request.counts.failed and (
@@ -236,13 +260,24 @@ class Mirror:
             is_same = (judged.uid, judged.generation) == (observed.uid, observed.generation)
             return unreadable_status(observed, now) if is_same else None
         if shown is None or not shown.speaks_of(observed):
-            return None
+            return self._blocked(observed, now, obstacle)
         return status_of(self._facts(observed, shown, now, obstacle))
+
+    def _blocked(
+        self, observed: Observed, now: datetime, obstacle: Obstacle | None
+    ) -> Mapping[str, Any] | None:
+        """Say what keeps us from looking at an object, if anything does."""
+        if obstacle is not None:
+            return blocked_status(observed, obstacle.reason, now)
+        if self._queue.stuck(observed.key):
+            return blocked_status(observed, ConditionReason.INTERNAL_ERROR, now)
+        return None
 
     def _facts(
         self, observed: Observed, shown: Shown, now: datetime, obstacle: Obstacle | None
     ) -> Facts:
         request = shown.request
+        obstacle = obstacle or self._obstacle(observed.key, request, now)
         return Facts(
             observed=observed,
             spec=shown.want.spec,
@@ -250,11 +285,17 @@ class Mirror:
             now=now,
             default_max_in_flight=self._default_max_in_flight,
             failures=shown.failures,
-            obstacle=obstacle or self._obstacle(observed.key, request, now),
-            pace=self._paces.of(request),
+            obstacle=obstacle,
+            pace=self._pace(shown) if obstacle is None else self._paces.of(request),
             queued=self._board.is_queued(request.request_id),
+            place=self._places.of(request.request_id),
+            kept=self._retention.keeps(observed, shown.want.spec),
             history=[one for one in shown.history if one.request_id != request.request_id],
         )
+
+    def _pace(self, shown: Shown) -> Pace | None:
+        current = self._paces.of(shown.request)
+        return from_earlier(shown.request, shown.history) or current
 
     def _obstacle(self, key: ObjectKey, request: Request, now: datetime) -> Obstacle | None:
         if request.finished:

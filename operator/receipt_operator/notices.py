@@ -1,9 +1,10 @@
 """What changed between two statuses: whether it is a transition, and which events tell it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from receipt_contract.status import ConditionReason, ConditionStatus, ConditionType
+from receipt_contract.status import ConditionReason, ConditionStatus, ConditionType, Kept
+from receipt_operator import sentences
 from receipt_operator.register.rows import ObjectKey
 
 MAX_NOTE = 1024  # the API server's limit
@@ -56,7 +57,7 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Not
     if _request_of(before) != _request_of(after):
         held = {}
     new = {type_: one for type_, one in holds.items() if type_ not in held}
-    notices = []
+    notices = [*_about_approval(before, after), *_about_deletion(before, after)]
     if ConditionType.ACCEPTED in new and ConditionType.FINISHED not in holds:
         notices.append(_notice(NORMAL, new[ConditionType.ACCEPTED]))
     if ConditionType.STALLED in new and ConditionType.FINISHED not in holds:
@@ -65,6 +66,32 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Not
         good = ConditionType.SUCCEEDED in holds
         notices.append(_notice(NORMAL if good else WARNING, new[ConditionType.FINISHED]))
     return notices
+
+
+def _about_approval(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Notice]:
+    waits = _awaiting(after)
+    if waits is not None and (
+        _awaiting(before) is None or _request_of(before) != _request_of(after)
+    ):
+        yield _notice(WARNING, waits)
+
+
+def _awaiting(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    return next(
+        (
+            one
+            for one in status.get("conditions") or ()
+            if one["type"] == ConditionType.ACCEPTED
+            and one["reason"] == ConditionReason.AWAITING_APPROVAL
+        ),
+        None,
+    )
+
+
+def _about_deletion(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Notice]:
+    kept = (after.get("effective") or {}).get("keptBecause")
+    if kept and kept != (before.get("effective") or {}).get("keptBecause"):
+        yield Notice(WARNING, "NotDeleted", sentences.KEPT[Kept(kept)])
 
 
 def _notice(type_: str, condition: Mapping[str, Any]) -> Notice:

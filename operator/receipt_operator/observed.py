@@ -3,7 +3,7 @@
 Filled by the watch and by complete lists; read by everything that decides. Never asks the cluster.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -71,6 +71,10 @@ class Objects:
     def __len__(self) -> int:
         """How many objects are there."""
         return len(self._objects)
+
+    def __iter__(self) -> Iterator[Observed]:
+        """Every object that is there, as last seen."""
+        return iter(list(self._objects.values()))
 
     def get(self, key: ObjectKey) -> Observed | None:
         """Return the object as last seen, or None when it is not there."""

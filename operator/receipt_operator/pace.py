@@ -1,8 +1,10 @@
 """How fast the receipts of each request end, from the last two minutes."""
 
 from collections import deque
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from receipt_contract.status import EtaBasis
 from receipt_operator.facts import Pace
 from receipt_operator.register.rows import Request
 
@@ -33,6 +35,17 @@ class Paces:
         """Estimate a request's pace; None until there is enough to go by."""
         samples = self._samples.get(request.request_id)
         return estimate(list(samples), request) if samples else None
+
+
+def from_earlier(request: Request, history: Sequence[Request]) -> Pace | None:
+    """Estimate the first time left of a request from the latest earlier one that read anything."""
+    if request.total is None or request.counts.ended or not request.publishable:
+        return None
+    past = next((one for one in history if one.counts.done and one.active_seconds > 0), None)
+    if past is None:
+        return None
+    per_second = past.counts.ended / past.active_seconds
+    return Pace(0.0, request.total / per_second, EtaBasis.EARLIER_RUNS)
 
 
 def estimate(samples: list[tuple[datetime, int]], request: Request) -> Pace | None:

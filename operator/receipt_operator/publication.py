@@ -14,7 +14,7 @@ from pathlib import Path
 import structlog
 
 from receipt_contract.errors import PermanentError, Reason
-from receipt_contract.requests import Kind, Priority
+from receipt_contract.requests import Kind
 from receipt_contract.status import ConditionReason
 from receipt_contract.work import CacheRebuildWork, ReprocessWork
 from receipt_operator import sources, window
@@ -131,9 +131,11 @@ class Publication:
         return not again or await self._send(again, publishable)
 
     async def _top_up(self, publishable: Mapping[str, Request]) -> bool:
-        slots = window.allocate(
-            [self._demand(one) for one in publishable.values()], self._limits.global_in_flight
-        )
+        demands = [
+            window.demand_of(one, default_limit=self._limits.max_in_flight)
+            for one in publishable.values()
+        ]
+        slots = window.allocate(demands, self._limits.global_in_flight)
         waiting = await items.planned(self._database, slots) if slots else {}
         queue = [
             Sending(request_id, reference, "")
@@ -149,15 +151,6 @@ class Publication:
             sent = sent or bool(prepared.sendings)
             away = away or bool(prepared.away)
         return sent or not away
-
-    def _demand(self, request: Request) -> window.Demand:
-        return window.Demand(
-            request.request_id,
-            Priority(request.knobs.priority or Priority.NORMAL),
-            waiting=request.counts.planned,
-            in_flight=request.counts.in_flight,
-            limit=request.knobs.max_in_flight or self._limits.max_in_flight,
-        )
 
     async def _prepare(
         self, waiting: Sequence[Sending], publishable: Mapping[str, Request]

@@ -4,7 +4,7 @@ Never the text of an exception and never what stands on a receipt (promise G8).
 """
 
 from receipt_contract.requests import APPROVE_ANNOTATION
-from receipt_contract.status import ConditionReason
+from receipt_contract.status import ConditionReason, Kept
 from receipt_operator.facts import Facts
 from receipt_operator.register.rows import ObjectKey
 
@@ -32,6 +32,17 @@ FIXED = {
     " collector.",
     ConditionReason.INTERNAL_ERROR: "The operator failed several times on this object; its log has"
     " the reason.",
+}
+_IN_VAIN = "ttlSecondsAfterFinished does not delete this object: "
+KEPT = {
+    Kept.DELETION_OFF: f"{_IN_VAIN}deleting is switched off. The chart's operator.deleteFinished"
+    " switches it on, which is RECEIPTS_DELETE_FINISHED=true and the verb delete in the Role.",
+    Kept.TRACKED_BY_ARGO_CD: f"{_IN_VAIN}Argo CD tracks it and would create it again. Delete it in"
+    " Git, or remove the field.",
+    Kept.TRACKED_BY_FLUX: f"{_IN_VAIN}Flux tracks it and would create it again. Delete it in Git,"
+    " or remove the field.",
+    Kept.FORBIDDEN: f"{_IN_VAIN}the operator's Role lacks the verb delete. The chart's"
+    " operator.deleteFinished adds it.",
 }
 _PREFACES = {
     ConditionReason.ALREADY_COMPLETED: "Done before this object came, and not run again: ",

@@ -57,6 +57,12 @@ class OperatorSettings(RuntimeSettings):
         " so many go on by themselves and others wait for approval, until the operator is started"
         " without this.",
     )
+    delete_finished: bool = Field(
+        default=False,
+        validation_alias="RECEIPTS_DELETE_FINISHED",
+        description="Delete objects at the end of their ttlSecondsAfterFinished. The Role needs the"
+        " verb delete for it.",
+    )
     paused: bool = Field(
         default=False,
         validation_alias="RECEIPTS_PAUSED",

@@ -18,7 +18,6 @@ from receipt_contract.status import (
     Condition,
     ConditionReason,
     Effective,
-    EtaBasis,
     Failures,
     FailureSample,
     PastRequest,
@@ -114,7 +113,7 @@ def _rate(facts: Facts) -> Rate | None:
     return Rate(
         per_minute=_decimal(pace.per_minute),
         eta=eta_text(pace.seconds_left),
-        basis=EtaBasis.CURRENT_RATE,
+        basis=pace.basis,
     )
 
 
@@ -179,6 +178,7 @@ def _effective(facts: Facts) -> Effective:
         active_deadline_seconds=spec.active_deadline_seconds,
         failure_threshold_percent=spec.failure_threshold_percent,
         ttl_seconds_after_finished=spec.ttl_seconds_after_finished,
+        kept_because=facts.kept,
     )
 
 

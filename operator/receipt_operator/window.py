@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from receipt_contract.requests import Priority
+from receipt_operator.register.rows import Request
+
+ORDER = (Priority.HIGH, Priority.NORMAL, Priority.LOW)
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,17 @@ class Demand:
         return max(min(self.waiting, self.limit - self.in_flight), 0)
 
 
+def demand_of(request: Request, *, default_limit: int) -> Demand:
+    """Return what a request could send; `default_limit` is for one that names no maxInFlight."""
+    return Demand(
+        request.request_id,
+        Priority(request.knobs.priority or Priority.NORMAL),
+        waiting=request.counts.planned,
+        in_flight=request.counts.in_flight,
+        limit=request.knobs.max_in_flight or default_limit,
+    )
+
+
 def allocate(demands: Sequence[Demand], cap: int) -> dict[str, int]:
     """Share what is free of the global window `cap`; requests without a slot are absent.
 
@@ -36,7 +50,7 @@ def allocate(demands: Sequence[Demand], cap: int) -> dict[str, int]:
         demand.request_id: 1 if demand.in_flight == 0 else 0 for demand in demands if demand.want
     }
     left = cap - sum(demand.in_flight for demand in demands) - sum(granted.values())
-    for priority in (Priority.HIGH, Priority.NORMAL, Priority.LOW):
+    for priority in ORDER:
         turn = [
             demand.request_id for demand in demands if demand.priority is priority and demand.want
         ]

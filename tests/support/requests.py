@@ -238,6 +238,7 @@ def full_status(*, observed_generation: int = 3) -> RequestStatus:
             active_deadline_seconds=86_400,
             failure_threshold_percent=50,
             ttl_seconds_after_finished=3600,
+            kept_because=answers.Kept.TRACKED_BY_ARGO_CD,
         ),
     )
 

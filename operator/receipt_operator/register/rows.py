@@ -74,9 +74,14 @@ class Counts:
         return self.done + self.failed + self.skipped
 
     @property
+    def unended(self) -> int:
+        """Items that have still to come to an end."""
+        return self.planned + self.in_flight
+
+    @property
     def known(self) -> int:
         """All items written so far."""
-        return self.planned + self.in_flight + self.ended
+        return self.unended + self.ended
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from receipt_contract.status import ConditionReason
+from receipt_contract.status import ConditionReason, Kept
 from receipt_operator import notices
 from receipt_operator.facts import Obstacle
 from receipt_operator.notices import MAX_NOTICES, NORMAL, WARNING, Notice, Told
 from receipt_operator.register.rows import Counts, Request
 from receipt_operator.status import status_of
-from receipt_operator.unready import unreadable_status
+from receipt_operator.unready import blocked_status, unreadable_status
 from tests.support.facts import (
     KEY,
     make_facts,
@@ -29,6 +29,16 @@ def _shown(request: Request, obstacle: ConditionReason | None = None) -> dict[st
     return status_of(make_facts(request, obstacle=stands))
 
 
+def _waiting(spec: dict[str, Any]) -> dict[str, Any]:
+    return _shown(make_planning(make_observed(spec), awaiting_approval=True))
+
+
+def _blocked(reason: ConditionReason) -> dict[str, Any]:
+    status = blocked_status(make_observed(), reason, NOON)
+    assert status is not None
+    return status
+
+
 def _failed(result: ConditionReason) -> dict[str, Any]:
     return _shown(make_finished(result=result, counts=Counts(failed=1)))
 
@@ -37,6 +47,8 @@ PLANNING = _shown(make_planning())
 ACCEPTED = _shown(make_request())
 STALLED = _shown(make_request(), ConditionReason.QUEUE_FULL)
 DONE = _shown(make_finished())
+KEPT = status_of(make_facts(make_planning(), kept=Kept.DELETION_OFF))
+WAITING = _waiting(with_field())
 SECOND_RUN = _shown(make_request(make_observed(with_field(runId="two"))))
 
 
@@ -61,6 +73,29 @@ SECOND_RUN = _shown(make_request(make_observed(with_field(runId="two"))))
         pytest.param(DONE, DONE, [], id="an end lasts"),
         pytest.param(
             DONE, SECOND_RUN, [(NORMAL, "Accepted")], id="the second run begins like the first"
+        ),
+        pytest.param(NEW, WAITING, [(WARNING, "AwaitingApproval")], id="waiting for a person"),
+        pytest.param(WAITING, WAITING, [], id="still waiting"),
+        pytest.param(WAITING, ACCEPTED, [(NORMAL, "Accepted")], id="approved"),
+        pytest.param(
+            WAITING,
+            _waiting(with_field(runId="two")),
+            [(WARNING, "AwaitingApproval")],
+            id="another run waits for a person",
+        ),
+        pytest.param(
+            NEW,
+            _blocked(ConditionReason.DATABASE_UNAVAILABLE),
+            [(WARNING, "DatabaseUnavailable")],
+            id="nobody could look at it",
+        ),
+        pytest.param(NEW, KEPT, [(WARNING, "NotDeleted")], id="kept after its end"),
+        pytest.param(KEPT, KEPT, [], id="still kept"),
+        pytest.param(
+            KEPT,
+            KEPT | {"effective": KEPT["effective"] | {"keptBecause": "TrackedByFlux"}},
+            [(WARNING, "NotDeleted")],
+            id="kept for another reason",
         ),
         pytest.param(
             NEW,

@@ -1,13 +1,15 @@
 """How fast receipts end."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from receipt_contract.status import EtaBasis
 from receipt_operator.facts import Pace
-from receipt_operator.pace import Paces, estimate
-from receipt_operator.register.rows import Counts
-from tests.support.facts import make_planning, make_request
+from receipt_operator.pace import Paces, estimate, from_earlier
+from receipt_operator.register.rows import Counts, Knobs, Request
+from tests.support.facts import make_finished, make_planning, make_request
 from tests.support.requests import NOON
 
 
@@ -51,3 +53,29 @@ def test_g7_only_the_last_two_minutes_and_the_active_requests_are_remembered() -
     assert pace is not None
     assert pace.per_minute == pytest.approx(60)
     assert paces.of(request) is None
+
+
+SENDING = make_request(total=90, counts=Counts(planned=80, published=10))
+EARLIER = make_finished(counts=Counts(done=50, failed=10), active_seconds=120.0)
+EMPTY = make_finished(counts=Counts(skipped=10), active_seconds=120.0)
+
+
+@pytest.mark.parametrize(
+    ("request_", "history", "pace"),
+    [
+        pytest.param(
+            SENDING, [EMPTY, EARLIER], Pace(0.0, 180.0, EtaBasis.EARLIER_RUNS), id="as before"
+        ),
+        pytest.param(SENDING, [EMPTY], None, id="nothing was read before"),
+        pytest.param(SENDING, [], None, id="the first run"),
+        pytest.param(
+            replace(SENDING, counts=Counts(published=89, done=1)), [EARLIER], None, id="under way"
+        ),
+        pytest.param(replace(SENDING, knobs=Knobs(suspend=True)), [EARLIER], None, id="suspended"),
+        pytest.param(make_planning(), [EARLIER], None, id="not counted yet"),
+    ],
+)
+def test_the_first_estimate_comes_from_an_earlier_run(
+    request_: Request, history: list[Request], pace: Pace | None
+) -> None:
+    assert from_earlier(request_, history) == pace

@@ -16,6 +16,9 @@ from receipt_contract.status import (
     MAX_SAMPLES,
     MAX_STATUS_BYTES,
     ConditionReason,
+    EtaBasis,
+    Kept,
+    QueuePlace,
     RequestStatus,
 )
 from receipt_operator import recovery
@@ -241,6 +244,11 @@ def test_time_left_is_rounded_for_people(seconds: float, text: str) -> None:
             {"perMinute": "12.5", "eta": "~14m", "basis": "CurrentRate"},
             id="at the pace of now",
         ),
+        pytest.param(
+            Pace(0.0, 840.0, EtaBasis.EARLIER_RUNS),
+            {"perMinute": "0", "eta": "~14m", "basis": "EarlierRuns"},
+            id="at the pace of an earlier run",
+        ),
     ],
 )
 def test_the_rate(pace: Pace | None, rate: dict[str, str]) -> None:
@@ -345,3 +353,16 @@ def test_g3_what_was_complete_before_an_object_came_is_read_back_as_complete() -
 
     assert frozen is not None
     assert frozen.result is ConditionReason.COMPLETED
+
+
+def test_the_place_of_a_request_is_shown_while_it_waits() -> None:
+    place = QueuePlace(position=2, ahead=300)
+
+    assert status_of(make_facts(place=place))["queue"] == {"position": 2, "ahead": 300}
+    assert "queue" not in status_of(make_facts(make_finished(), place=place))
+
+
+def test_what_keeps_an_object_is_among_the_values_in_force() -> None:
+    status = status_of(make_facts(kept=Kept.DELETION_OFF))
+
+    assert status["effective"]["keptBecause"] == "DeletionOff"
