@@ -22,6 +22,9 @@ _VAT_ID = re.compile(
     r"CHE[\-\s]?\d{3}\.?\d{3}\.?\d{3})(?!\w)"
 )
 _PHONE = re.compile(r"[+(]?\d[\d()/\-. ]{5,20}\d")
+_REGISTRATION = re.compile(
+    r"\W*(?:(?:co|company|roc|br|gst|reg)[^\d]{0,20})?\W*\d{5,12}\s?-?\s?[A-Z]?\W*$", re.IGNORECASE
+)
 _POST_CODE = re.compile(r"(?<!\d)\d{4,6}(?!\d)|(?<!\w)[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)")
 
 
@@ -58,6 +61,8 @@ def address(lines: Sequence[Line], name_line: Line | None, vocabulary: Vocabular
     head = [line for line in lines if line.number > start][:HEAD_LINES]
     taken: list[Line] = []
     for line in head:
+        if _REGISTRATION.match(line.text):
+            continue
         if _ends_address(line, vocabulary):
             if taken:
                 break
@@ -73,13 +78,17 @@ def address(lines: Sequence[Line], name_line: Line | None, vocabulary: Vocabular
     return Found(text, " ".join(line.text for line in taken), taken[0], range(len(taken[0].text)))
 
 
-def _reads_like_address(line: Line, vocabulary: Vocabulary) -> bool:
-    if _POST_CODE.search(line.text):
-        return True
-    words = plain(line.text).split()
-    return any(mark.isdigit() for mark in line.text) and any(
-        word.endswith(vocabulary.street_endings) or word in {"jalan", "no", "lot"} for word in words
+def is_street(text: str, vocabulary: Vocabulary) -> bool:
+    """Say whether a street's word stands beside a house number."""
+    words = plain(text).split()
+    return any(mark.isdigit() for mark in text) and any(
+        word.endswith(vocabulary.street_endings) or word in vocabulary.address_words
+        for word in words
     )
+
+
+def _reads_like_address(line: Line, vocabulary: Vocabulary) -> bool:
+    return bool(_POST_CODE.search(line.text)) or is_street(line.text, vocabulary)
 
 
 def _ends_address(line: Line, vocabulary: Vocabulary) -> bool:

@@ -22,8 +22,9 @@ _FAR_FUTURE_DAYS = 1  # clocks of tills run ahead of ours, and zones differ
 _S = r"\s?(?P<s>[./\-'\u2019,])\s?"
 _AGAIN = r"\s?(?:(?P=s)|[.,])\s?"
 _END = r"(?!\d|\s?[/\-]\s?\d)"
+_NOT_HOURS = r"(?!\s?[:h]\s?\d)"  # 19.05. 16:04 is a day without a year beside a time
 _LONG_YEAR = rf"(?P<y>(?:19|20)\d\d)(?:{_END}|(?=\d{{1,2}}\s?:\s?\d\d))"  # a time may be glued on
-_SHORT_YEAR = rf"(?P<y>\d\d)(?:{_END}|(?=\d\d\s?:\s?\d\d))"
+_SHORT_YEAR = rf"(?P<y>\d\d)(?:{_NOT_HOURS}{_END}|(?=\d\d\s?:\s?\d\d))"
 _START = r"(?<![\d.,/])"
 _NAME = r"(?P<name>[^\W\d_]{3,10})"
 _YEAR_FIRST = rf"{_START}(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_AGAIN}(?P<d>\d{{1,2}})(?!\d)"

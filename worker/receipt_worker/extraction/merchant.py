@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from receipt_worker.extraction import money
+from receipt_worker.extraction import contacts, money
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
 
@@ -14,7 +14,9 @@ WHOLE_NAME_LETTERS = 5  # beside the legal form; with fewer the name began on th
 
 # What speaks for a line and against it; the head's first line begins with the place's points.
 PLACE_POINTS = 12
-FORM_POINTS = 14  # a legal form or a kind of shop
+LEGAL_POINTS = 20  # ends with a legal form: the entity that sold
+FORM_POINTS = 14  # a kind of shop
+ADDRESS_POINTS = 5  # the address follows
 SITE_POINTS = 7  # a web address further down, where the head is a picture
 AGAINST = 14  # a word or an amount that no name has
 NUMBER_AGAINST = 12  # digits of a registration, a telephone, a post code
@@ -25,6 +27,7 @@ MANY_DIGITS = 8
 FEW_LETTERS = 6
 
 _REGISTRATION = re.compile(r"\s*[(\[{][^)\]}]{0,24}[)\]}]?\s*$|\s+\d{5,}-?\w?\s*$")
+_NUMBER_AND_REST = re.compile(r"\s*[(\[{]\s?\d{4,8}\s?-?\s?[A-Z]\s?[)\]}].*$", re.IGNORECASE)
 _EDGES = re.compile(r"^[^\w&']+|[^\w.)&']+$")
 _POST_CODE = re.compile(r"(?<!\d)\d{5}(?!\d)")
 _SITE = re.compile(r"www\s?[.,]\s?([a-z0-9\-]{3,40})\s?[.,]\s?(?:[a-z]{2,3})\b", re.IGNORECASE)
@@ -41,9 +44,10 @@ class MerchantFound:
 
 def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | None:
     """Find the best name of the head; a web address further down when the head has none."""
+    head = _head(lines)
     found = [
-        MerchantFound(name, line, PLACE_POINTS - place + _points(line, name, vocabulary))
-        for place, line in enumerate(_head(lines))
+        MerchantFound(name, line, PLACE_POINTS - place + _points(head, place, vocabulary))
+        for place, line in enumerate(head)
         if (name := _name(line.text))
     ]
     named = [item for item in (*found, *_sites(lines, vocabulary)) if item.score > 0]
@@ -60,31 +64,39 @@ def _head(lines: Sequence[Line]) -> Sequence[Line]:
 
 
 def _name(text: str) -> str:
-    name = _EDGES.sub("", _REGISTRATION.sub("", text.strip()))
+    name, before = _NUMBER_AND_REST.sub("", text.strip()), ""
+    while name != before:
+        before, name = name, _EDGES.sub("", _REGISTRATION.sub("", name))
     return name if _letters(plain(name)) >= LEAST_LETTERS else ""
 
 
-def _points(line: Line, name: str, vocabulary: Vocabulary) -> int:
-    text = line.text
-    letters, digits = _letters(text), sum(mark.isdigit() for mark in text)
-    points = FORM_POINTS if has_word(name, vocabulary.merchant_forms) else 0
-    if has_word(text, vocabulary.not_merchant) or money.amounts(text):
+def _points(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:
+    line = head[place]
+    text, name = line.text, _name(line.text)
+    letters, digits = _letters(text), sum(mark.isdigit() for mark in name)
+    legal = _ends_legally(name, vocabulary)
+    points = LEGAL_POINTS if legal else 0
+    if not legal and has_word(name, vocabulary.merchant_forms):
+        points = FORM_POINTS
+    if not legal and has_word(text, vocabulary.not_merchant):
+        points -= AGAINST
+    if money.amounts(text):
         points -= AGAINST
     if digits > letters or digits > MANY_DIGITS or _POST_CODE.search(text):
         points -= NUMBER_AGAINST
-    if _is_street(name, vocabulary):
+    if contacts.is_street(name, vocabulary) and not legal:
         points -= NUMBER_AGAINST
     if line.confidence < DOUBTFUL or letters < FEW_LETTERS:
         points -= SCRAP_AGAINST
+    if place + 1 < len(head) and contacts.is_street(head[place + 1].text, vocabulary):
+        points += ADDRESS_POINTS
     return points
 
 
-def _is_street(name: str, vocabulary: Vocabulary) -> bool:
-    """Say whether a word ends as streets do and a house number follows somewhere."""
-    words = plain(name).split()
-    return any(mark.isdigit() for mark in name) and any(
-        word.endswith(vocabulary.street_endings) for word in words
-    )
+def _ends_legally(name: str, vocabulary: Vocabulary) -> bool:
+    """Say whether a name ends with the form of a company."""
+    words = f" {plain(name)}"
+    return any(words.endswith(f" {form}") for form in vocabulary.legal_forms)
 
 
 def _sites(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFound]:
@@ -100,17 +112,21 @@ def _completed(
     best: MerchantFound | None, found: Sequence[MerchantFound], vocabulary: Vocabulary
 ) -> MerchantFound | None:
     """Put the line above in front, where the best line holds little more than a legal form."""
-    if best is None or not has_word(best.name, vocabulary.merchant_forms):
-        return best
-    rest = f" {plain(best.name)} "
-    for form in vocabulary.merchant_forms:
-        rest = rest.replace(f" {form} ", " ")
-    if _letters(rest) >= WHOLE_NAME_LETTERS:
+    if best is None or not _begins_above(best.name, vocabulary):
         return best
     above = [item for item in found if item.line.number == best.line.number - 1]
-    if not above or _points(above[0].line, above[0].name, vocabulary) < 0:
+    if not above or above[0].score < 0:
         return best
     return MerchantFound(f"{above[0].name} {best.name}", best.line, best.score)
+
+
+def _begins_above(name: str, vocabulary: Vocabulary) -> bool:
+    if not _ends_legally(name, vocabulary):
+        return False
+    rest = f" {plain(name)} "
+    for form in vocabulary.legal_forms:
+        rest = rest.replace(f" {form} ", " ")
+    return _letters(rest) < WHOLE_NAME_LETTERS or name.count(")") > name.count("(")
 
 
 def _letters(text: str) -> int:

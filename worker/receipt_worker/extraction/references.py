@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from receipt_worker.extraction import dates
 from receipt_worker.extraction.contacts import plain_same_length
 from receipt_worker.extraction.lines import Found, Line
 from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
@@ -25,10 +26,14 @@ def receipt_number(lines: Sequence[Line], vocabulary: Vocabulary) -> Found | Non
                 rf"(?<![^\W\d_]){spaced}[\s\-.]*(?:{_NUMBER_WORD}(?![^\W\d_])|[#:])", folded
             )
             value = _VALUE.match(line.text, match.end()) if match else None
-            if value and sum(mark.isdigit() for mark in value["number"]) >= LEAST_DIGITS:
+            if value and _is_number(value["number"]):
                 span = range(value.start("number"), value.end("number"))
                 return Found(value["number"], value["number"], line, span, ("labelled",))
     return None
+
+
+def _is_number(text: str) -> bool:
+    return sum(mark.isdigit() for mark in text) >= LEAST_DIGITS and not dates.has_date(text)
 
 
 def receipt_type(lines: Sequence[Line], vocabulary: Vocabulary) -> Found | None:

@@ -16,6 +16,7 @@ PRINTED = "printed"
 ADDED_UP = "added_up"
 TAX_TABLE = "tax_table"
 LARGEST_ROUNDING = Decimal("0.99")  # to whole coins of a currency; more is something else
+LARGEST_TAX_SHARE = Decimal("0.3")  # of a total; no country takes more
 _NOTHING = Decimal(0)
 
 
@@ -82,7 +83,11 @@ def _tax(most: Decimal, found: Sequence[Labelled], table: Sequence[TaxRow]) -> F
         worth = sum((row.tax for row in table), _NOTHING)
         line = table[0].line
         return Found(str(worth), line.text, line, range(len(line.text)), (TAX_TABLE, ADDED_UP))
-    taxes = [item for item in found if item.role is Role.TAX and abs(item.value) < most]
+    taxes = [
+        item
+        for item in found
+        if item.role is Role.TAX and abs(item.value) <= most * LARGEST_TAX_SHARE
+    ]
     bases = {abs(item.value) for item in found if item.role is Role.SUBTOTAL}
     fitting = [item for item in taxes if most - abs(item.value) in bases]
     return _last(fitting or taxes)

@@ -104,6 +104,8 @@ class CardWords(_Table):
 class MerchantWords(_Table):
     """Words that speak for and against a merchant's name."""
 
+    legal: Phrases = ()
+    address: Phrases = ()
     forms: Phrases = ()
     not_merchant: Phrases = ()
     street_endings: Phrases = ()

@@ -114,7 +114,10 @@ def _judged(source: Labelled, seen: _Seen) -> TotalFound:
         Evidence.ITEMS_SUM: (
             len(items) >= LEAST_ITEMS and sum(item.total for item in items) == source.value
         ),
-        Evidence.TAX_TABLE: bool(taxes.matching(seen.table, value)),
+        Evidence.TAX_TABLE: (
+            bool(taxes.matching(seen.table, value))
+            and source.line not in [row.line for row in seen.table]
+        ),
         Evidence.TAX_SHARE: (
             _times_printed(value, rows) > 1 and taxes.is_share_printed(rows, value)
         ),

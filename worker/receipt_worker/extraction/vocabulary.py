@@ -66,6 +66,8 @@ class Vocabulary:
     phone_labels: tuple[str, ...]
     types: tuple[tuple[str, ReceiptType], ...]
     units: frozenset[str]
+    legal_forms: tuple[str, ...]  # longest first
+    address_words: frozenset[str]
     merchant_forms: frozenset[str]
     not_merchant: frozenset[str]
     street_endings: tuple[str, ...]
@@ -167,6 +169,8 @@ def _vocabulary(languages: tuple[LanguageTable, ...], world: World) -> Vocabular
             for phrase in phrases
         ),
         units=_words(table.units.names for table in languages),
+        legal_forms=_labels(table.merchant.legal for table in languages),
+        address_words=_words(table.merchant.address for table in languages),
         merchant_forms=_words(table.merchant.forms for table in languages),
         not_merchant=_words(table.merchant.not_merchant for table in languages),
         street_endings=tuple(sorted(_words(table.merchant.street_endings for table in languages))),
