@@ -31,7 +31,7 @@ COLUMN_SHARE, ROW_SHARE = 0.12, 0.02  # of the inkiest column and row; lines sta
 class Variant(StrEnum):
     """How a page image is prepared; the value stands in pass records."""
 
-    CROPPED = "crop_blur"
+    CROPPED = "crop"
     EVEN = "even_scaled"
     EVEN_BLUR = "even_crop_blur"
     NATIVE = "grey"
@@ -64,8 +64,7 @@ def prepare(page: Image.Image, variant: Variant, *, letter_height: float | None)
     blur = ImageFilter.GaussianBlur(BLUR_SIGMA)
     match variant:
         case Variant.CROPPED:
-            part = cropped(page)
-            return part._replace(image=part.image.filter(blur))
+            return cropped(page)
         case Variant.EVEN_BLUR:
             part = cropped(even(page))
             return part._replace(image=part.image.filter(blur))
@@ -126,6 +125,24 @@ def _levelness(ink: Image.Image, angle: float) -> float:
 def has_ink(page: Image.Image) -> bool:
     """Whether anything stands out on the page."""
     return _ink(page.reduce(CROP_REDUCTION)).getbbox() is not None
+
+
+def inkiest(page: Image.Image, *, side: int, part: int) -> Image.Image:
+    """Scale the page to `side` pixels, and cut out of it the part of `part` with most ink."""
+    small = page.copy()
+    small.thumbnail((side, side))
+    width, height = min(part, small.width), min(part, small.height)
+    ink = _ink(small)
+    corners = [
+        (left, top) for left in _places(small.width, width) for top in _places(small.height, height)
+    ]
+    boxes = [(left, top, left + width, top + height) for left, top in corners]
+    return small.crop(max(boxes, key=lambda box: ink.crop(box).histogram()[-1]))
+
+
+def _places(whole: int, part: int) -> tuple[int, ...]:
+    """Start, middle and end."""
+    return 0, (whole - part) // 2, whole - part
 
 
 def cropped(page: Image.Image) -> Prepared:

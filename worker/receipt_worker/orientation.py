@@ -1,10 +1,11 @@
 """Which way up a page is, by how much of it can be read.
 
 An engine's own orientation detection turns upright receipts over; the mass of confident characters
-was right on every receipt measured. Only pages that read badly are looked at.
+was right on every receipt measured. Only pages that read badly are looked at, and of those only
+the part with most ink, on a small image.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from PIL import Image
@@ -15,9 +16,11 @@ from receipt_worker.extraction.lines import Word, confident_mass
 
 READABLE_SHARE = 0.35  # confident mass of all characters from which a page is upright; turned: 0.15
 WINS_BY = 2.0  # how much more must be readable for a turn to be believed
-PROBE_SIDE = 1800  # pixels; enough to tell, and cheap
+CLEARLY = 4.0  # the same, to be believed before every turn was tried
+CLEAR_MASS = 2000.0  # twenty certain characters
+PROBE_SIDE = 1800  # pixels of the small image; letters are just large enough
+PART_SIDE = 900  # pixels of the part that is read
 TURNS = (180, 90, 270)  # degrees counter-clockwise, likelier first
-_PSM = 6
 _FULL = 100.0
 
 
@@ -33,21 +36,22 @@ def upright(page: Image.Image, words: Sequence[Word], engine: Engine) -> Upright
     """Turn a page that reads badly, when another way up reads clearly better."""
     if readable_share(words) >= READABLE_SHARE or not imaging.has_ink(page):
         return Upright(page, 0, certain=True)
-    probe = page.copy()
-    probe.thumbnail((PROBE_SIDE, PROBE_SIDE))
     # Judged on the same small image, so that size decides nothing.
+    probe = imaging.inkiest(page, side=PROBE_SIDE, part=PART_SIDE)
     masses = {0: _mass(probe, engine)}
     for turn in TURNS:
         masses[turn] = _mass(probe.rotate(turn, expand=True), engine)
-        others = [mass for other, mass in masses.items() if other != turn]
-        if masses[turn] > _FULL * 20 and masses[turn] >= WINS_BY * 2 * max(others):
-            break  # clear before every turn was tried
+        if masses[turn] > CLEAR_MASS and masses[turn] >= CLEARLY * _most_of_others(masses, turn):
+            break
     best = max(masses, key=lambda turn: masses[turn])
-    others = [mass for turn, mass in masses.items() if turn != best]
-    certain = masses[best] >= WINS_BY * max(others)
+    certain = masses[best] >= WINS_BY * _most_of_others(masses, best)
     if best == 0 or not certain:
         return Upright(page, 0, certain)
     return Upright(page.rotate(best, expand=True), best, certain)
+
+
+def _most_of_others(masses: Mapping[int, float], turn: int) -> float:
+    return max(mass for other, mass in masses.items() if other != turn)
 
 
 def readable_share(words: Sequence[Word]) -> float:
@@ -58,4 +62,4 @@ def readable_share(words: Sequence[Word]) -> float:
 
 def _mass(page: Image.Image, engine: Engine) -> float:
     prepared = imaging.prepare(page, imaging.Variant.EVEN_BLUR, letter_height=None)
-    return confident_mass(engine.words(prepared.image, psm=_PSM))
+    return confident_mass(engine.words(prepared.image))

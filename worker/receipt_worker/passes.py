@@ -1,11 +1,9 @@
 """Passes of an engine over the pages of a document, each with its record."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-
-from PIL import Image
 
 from receipt_worker import imaging, orientation
 from receipt_worker.document import PassRecord, PassStatus
@@ -14,6 +12,7 @@ from receipt_worker.extraction import card, dates, lines
 from receipt_worker.extraction.lines import Line, Word
 from receipt_worker.extraction.vocabulary import Vocabulary
 from receipt_worker.imaging import Variant
+from receipt_worker.sheets import Sheet
 
 LAYER_ENGINE = "pdf_text_layer"
 LAYER_TYPE = "embedded_text"
@@ -24,19 +23,7 @@ class Step(NamedTuple):
     """One pass over every page that has a picture to read."""
 
     variant: Variant
-    psm: int
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One page ready to be read: a usable text layer, or a picture, or neither (too small)."""
-
-    number: int
-    layer: tuple[Line, ...]
-    picture: Image.Image | None
-    dpi: int | None
-    width: int
-    layer_refused: bool
+    engine: Engine
 
 
 @dataclass(frozen=True)
@@ -52,72 +39,46 @@ class PageOutcome:
         return tuple(word for line in self.lines for word in line.words)
 
 
-@dataclass(frozen=True)
-class Passes:
-    """How passes are run: the engine, its languages, and the words that name cards."""
+class FirstLook(NamedTuple):
+    """A page the right way up with what its first pass gave; `certain` of which way up it is."""
 
-    engine: Engine
-    languages: str
-    vocabulary: Vocabulary
+    sheet: Sheet
+    outcome: PageOutcome
+    certain: bool
 
-    def first(
-        self, step: Step, sheets: Sequence[Sheet]
-    ) -> tuple[tuple[Sheet, ...], tuple[PageOutcome, ...], bool]:
-        """Read every page once, turned upright; also tells whether the way up is certain."""
-        upright, outcomes, certain = [], [], True
-        for number, sheet in enumerate(sheets, start=1):
-            if sheet.picture is None:
-                upright.append(sheet)
-                outcomes.append(_given(sheet, number))
-                continue
-            outcome = self._run(step, sheet, pass_id=number, letter_height=None)
-            turned = orientation.upright(sheet.picture, outcome.words, self.engine)
-            certain = certain and turned.certain
-            if turned.turn:
-                sheet = replace(sheet, picture=turned.page, width=turned.page.width)  # noqa: PLW2901
-                outcome = self._run(step, sheet, pass_id=number, letter_height=None)
-            upright.append(sheet)
-            outcomes.append(outcome)
-        return tuple(upright), tuple(outcomes), certain
 
-    def again(
-        self,
-        step: Step,
-        sheets: Sequence[Sheet],
-        *,
-        before: Sequence[PageOutcome],
-        next_id: int,
-    ) -> tuple[PageOutcome, ...]:
-        """Read every pictured page another way; given pages keep their outcome."""
-        outcomes = []
-        for sheet, earlier in zip(sheets, before, strict=True):
-            if sheet.picture is None:
-                outcomes.append(earlier)
-                continue
-            height = lines.letter_height(earlier.words)
-            outcomes.append(self._run(step, sheet, pass_id=next_id, letter_height=height))
-            next_id += 1
-        return tuple(outcomes)
-
-    def _run(
-        self, step: Step, sheet: Sheet, *, pass_id: int, letter_height: float | None
-    ) -> PageOutcome:
+def first(step: Step, sheets: Iterable[Sheet], vocabulary: Vocabulary) -> Iterator[FirstLook]:
+    """Read every page once, turned upright, one after the other."""
+    for number, sheet in enumerate(sheets, start=1):
         if sheet.picture is None:
-            raise ValueError("a given page is not read")
-        started = time.monotonic()
-        prepared = imaging.prepare(sheet.picture, step.variant, letter_height=letter_height)
-        words = prepared.placed(self.engine.words(prepared.image, psm=step.psm))
-        seconds = time.monotonic() - started
-        found = card.redacted(lines.cleaned(lines.rows(words, page=sheet.number)), self.vocabulary)
-        record = _record(
-            found,
-            sheet,
-            pass_id=pass_id,
-            engine=(self.engine.name, self.engine.engine_type),
-            variant=step.variant,
-            seconds=seconds,
-        )
-        return PageOutcome(replace(record, psm=step.psm, languages=self.languages), found)
+            yield FirstLook(sheet, _given(sheet, number), certain=True)
+            continue
+        outcome = _run(step, sheet, vocabulary, pass_id=number, letter_height=None)
+        turned = orientation.upright(sheet.picture, outcome.words, step.engine)
+        if turned.turn:
+            sheet = sheet.turned(turned.page)  # noqa: PLW2901 - the same page
+            outcome = _run(step, sheet, vocabulary, pass_id=number, letter_height=None)
+        yield FirstLook(sheet, outcome, turned.certain)
+
+
+def again(
+    step: Step,
+    sheets: Sequence[Sheet],
+    vocabulary: Vocabulary,
+    *,
+    before: Sequence[PageOutcome],
+    next_id: int,
+) -> tuple[PageOutcome, ...]:
+    """Read every pictured page another way; given pages keep their outcome."""
+    outcomes = []
+    for sheet, earlier in zip(sheets, before, strict=True):
+        if sheet.picture is None:
+            outcomes.append(earlier)
+            continue
+        height = lines.letter_height(earlier.words)
+        outcomes.append(_run(step, sheet, vocabulary, pass_id=next_id, letter_height=height))
+        next_id += 1
+    return tuple(outcomes)
 
 
 def selected(outcomes: Mapping[int, PageOutcome], chosen: Sequence[int]) -> tuple[PassRecord, ...]:
@@ -126,6 +87,33 @@ def selected(outcomes: Mapping[int, PageOutcome], chosen: Sequence[int]) -> tupl
         replace(outcomes[pass_id].record, selected_base=pass_id in chosen)
         for pass_id in sorted(outcomes)
     )
+
+
+def _run(
+    step: Step,
+    sheet: Sheet,
+    vocabulary: Vocabulary,
+    *,
+    pass_id: int,
+    letter_height: float | None,
+) -> PageOutcome:
+    if sheet.picture is None:
+        raise ValueError("a given page is not read")
+    engine = step.engine
+    started = time.monotonic()
+    prepared = imaging.prepare(sheet.picture, step.variant, letter_height=letter_height)
+    words = prepared.placed(engine.words(prepared.image))
+    seconds = time.monotonic() - started
+    found = card.redacted(lines.cleaned(lines.rows(words, page=sheet.number)), vocabulary)
+    record = _record(
+        found,
+        sheet,
+        pass_id=pass_id,
+        engine=(engine.name, engine.engine_type),
+        variant=step.variant,
+        seconds=seconds,
+    )
+    return PageOutcome(replace(record, psm=engine.psm, languages=engine.languages), found)
 
 
 def _given(sheet: Sheet, pass_id: int) -> PageOutcome:

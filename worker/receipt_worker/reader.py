@@ -32,6 +32,7 @@ from receipt_worker.settings import ReadingSettings
 
 GRACE_SECONDS = 15.0  # beyond the deadline, until the reading process itself counts as stuck
 CLOSE_SECONDS = 5.0
+START_SECONDS = 60.0  # until engines are loaded; two on a quiet machine
 
 _log = structlog.get_logger(__name__)
 
@@ -55,8 +56,11 @@ class Reader:
 
     def __enter__(self) -> Self:
         """Sweep leftovers and start the reading process; raises OSError."""
-        self._folder = self._stack.enter_context(workspace.own_folder(self._settings.work_folder))
-        self._start()
+        with ExitStack() as stack:
+            self._folder = stack.enter_context(workspace.own_folder(self._settings.work_folder))
+            stack.callback(self._stop)
+            self._start()
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
@@ -66,7 +70,6 @@ class Reader:
         trace: TracebackType | None,
     ) -> None:
         """End the process and remove the folder."""
-        self._stop()
         self._stack.close()
 
     def read(self, data: bytes, *, today: date) -> Reading:
@@ -85,25 +88,32 @@ class Reader:
         raise _CLASSES.get(reason.failure_class, AttemptError)(reason)
 
     def _ask(self, data: bytes, *, today: date) -> Answer:
-        if self._process is None or self._process.poll() is not None:
-            self._stop()
-            self._start()
-        if self._connection is None or self._folder is None:
+        if self._folder is None:
             raise RuntimeError("a reader is used as a context manager")
         try:
-            self._connection.send(Request(self._settings, today, self._folder))
-            self._connection.send_bytes(data)
-            if not self._connection.poll(self._settings.deadline + GRACE_SECONDS):
+            connection = self._running()
+            connection.send(Request(self._settings, today, self._folder))
+            connection.send_bytes(data)
+            if not connection.poll(self._settings.deadline + GRACE_SECONDS):
                 self._stop()
                 return Answer(reason=Reason.TIMEOUT)
-            return ANSWERS.validate_json(self._connection.recv_bytes())
+            return ANSWERS.validate_json(connection.recv_bytes())
         except (EOFError, OSError):
             self._stop()
             return Answer(reason=Reason.KILLED)
         except ValueError:  # a torn answer: the child was killed while it wrote
             return Answer(reason=Reason.KILLED)
 
-    def _start(self) -> None:
+    def _running(self) -> Connection:
+        """Start the process again when it is over."""
+        if self._connection is not None and self._process is not None:
+            if self._process.poll() is None:
+                return self._connection
+            self._stop()
+        return self._start()
+
+    def _start(self) -> Connection:
+        """Return when engines are loaded. Raises OSError."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -113,6 +123,14 @@ class Reader:
                 start_new_session=True,  # Ctrl-C is for the worker, which finishes what it began
             )
         self._connection = Connection(ours.detach())
+        self._connection.send(self._settings)
+        if not self._connection.poll(START_SECONDS):
+            raise TimeoutError("the reading process does not start")
+        try:
+            self._connection.recv_bytes()
+        except EOFError as error:
+            raise ConnectionError("the reading process ended at its start") from error
+        return self._connection
 
     def _stop(self) -> None:
         """End the reading process; it kills its child when our end of the socket closes."""

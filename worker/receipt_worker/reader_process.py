@@ -25,10 +25,11 @@ from receipt_contract.errors import AttemptError, Reason, ReceiptError
 from receipt_runtime import logs
 from receipt_worker import reading
 from receipt_worker.document import Reading
-from receipt_worker.engines import tesseract
+from receipt_worker.engines import choice, tesseract
 from receipt_worker.extraction import vocabulary
 from receipt_worker.settings import ReadingSettings
 
+READY = b"ready"
 CHUNK_BYTES = 1024 * 1024
 ALARM_SPARE_SECONDS = 5  # the child ends itself this long after the deadline, if nobody else does
 
@@ -62,8 +63,9 @@ ANSWERS: TypeAdapter[Answer] = TypeAdapter(Answer)
 def main() -> int:
     """Serve requests until the worker is gone."""
     worker = _worker()
-    _warm()
     with contextlib.suppress(EOFError, OSError):
+        _warm(worker.recv())
+        worker.send_bytes(READY)
         while True:
             request: Request = worker.recv()
             data = worker.recv_bytes()
@@ -83,11 +85,12 @@ def _worker() -> Connection:
     return Connection(socket)
 
 
-def _warm() -> None:
+def _warm(settings: ReadingSettings) -> None:
     """Do once what every child would do again."""
     vocabulary.load()
     with contextlib.suppress(AttemptError):  # without an engine each receipt says so
         tesseract.version()
+        choice.second_engine(settings.engines, timeout=settings.pass_timeout)
 
 
 def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:

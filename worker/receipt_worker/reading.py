@@ -5,30 +5,44 @@ proven or the passes are used up. Never touches broker, cache or database.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 
-from receipt_contract.errors import AttemptError, PermanentError, Reason
+from receipt_contract.errors import AttemptError, Reason
 from receipt_contract.results import ExtractionStatus
-from receipt_worker import consensus, imaging, layer, multiple, orientation, passes
-from receipt_worker.consensus import Decision, PageReading, RoundReading
+from receipt_worker import consensus, passes, sheets, signs
+from receipt_worker.consensus import Decision
 from receipt_worker.document import LineRecord, PageRecord, Reading, ReviewReason
+from receipt_worker.engines import choice
 from receipt_worker.engines.tesseract import Tesseract
-from receipt_worker.extraction import card, labels, lines, receipt, vocabulary
-from receipt_worker.extraction.lines import CONFIDENT, Line
+from receipt_worker.extraction import labels, receipt, vocabulary
+from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.receipt import Assumptions
-from receipt_worker.extraction.vocabulary import Role, Vocabulary
+from receipt_worker.extraction.tables import Role
+from receipt_worker.extraction.vocabulary import Vocabulary
 from receipt_worker.imaging import Variant
-from receipt_worker.intake import Document, ImageDocument, is_pdf
-from receipt_worker.passes import LAYER_ENGINE, PageOutcome, Passes, Sheet, Step
-from receipt_worker.pdf import PdfDocument
-from receipt_worker.settings import ReadingLimits, ReadingSettings
+from receipt_worker.passes import LAYER_ENGINE, FirstLook, PageOutcome, Step
+from receipt_worker.rounds import PageReading, RoundReading
+from receipt_worker.settings import ReadingSettings
 
-STEPS = (Step(Variant.EVEN_BLUR, 6), Step(Variant.EVEN, 4), Step(Variant.NATIVE, 6))
 MANY_PAGES = 3  # pictured pages from which one pass must do: each more costs seconds a page
-LEAST_SIDE = 10  # pixels; a smaller picture holds no letter
-LEAST_WORDS = 4  # confident words of two letters below which nothing was read
-LOW_TEXT_SHARE = 0.25  # readable share under which the text is mostly guessed
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What fields are read with."""
+
+    vocabulary: Vocabulary
+    assumptions: Assumptions
+
+
+@dataclass(frozen=True)
+class Round:
+    """One pass over every page, and what it says about the receipt."""
+
+    outcomes: tuple[PageOutcome, ...]
+    reading: RoundReading
 
 
 def read(data: bytes, settings: ReadingSettings, *, today: date) -> Reading:
@@ -37,17 +51,24 @@ def read(data: bytes, settings: ReadingSettings, *, today: date) -> Reading:
     Raises PermanentError for the content, AttemptError when the engine fails.
     """
     started = time.monotonic()
-    words_of = vocabulary.load()
-    sheets = tuple(_sheets(_opened(data, settings.limits), words_of))
+    known = Knowledge(
+        vocabulary.load(), Assumptions(today=today, oldest_years=settings.oldest_years)
+    )
+    document = sheets.opened(data, settings.limits)
     opened = time.monotonic()
-    assumptions = Assumptions(today=today, oldest_years=settings.oldest_years)
-    rounds, decision = _read_until_proven(sheets, settings, words_of, assumptions)
-    read_all = {item.record.pass_id: item for outcomes in rounds for item in outcomes}
-    shown = rounds[decision.selected] if rounds else ()
+    steps = _steps(settings)
+    pages = sheets.sheets(document, known.vocabulary)
+    looks = _looked_at(passes.first(steps[0], pages, known.vocabulary))
+    rounds, decision = _read_until_proven(looks, steps[1:], known)
+    read_all = {item.record.pass_id: item for one in rounds for item in one.outcomes}
+    shown = rounds[decision.selected].outcomes
     engine_seconds = sum(item.record.seconds for item in read_all.values())
     return Reading(
         extraction=decision.extraction,
-        pages=tuple(map(_page, sheets, shown, [words_of] * len(sheets))),
+        pages=tuple(
+            _page(look.sheet.width, outcome, known.vocabulary)
+            for look, outcome in zip(looks, shown, strict=True)
+        ),
         passes=passes.selected(read_all, [item.record.pass_id for item in shown]),
         timings={
             "text_extraction_seconds": round(opened - started, 3),
@@ -57,135 +78,111 @@ def read(data: bytes, settings: ReadingSettings, *, today: date) -> Reading:
     )
 
 
-def _opened(data: bytes, limits: ReadingLimits) -> Document:
-    if not data:
-        raise PermanentError(Reason.EMPTY_FILE)
-    if len(data) > limits.max_bytes:
-        raise PermanentError(Reason.TOO_LARGE)
-    return PdfDocument(data, limits) if is_pdf(data) else ImageDocument(data, limits)
+def _steps(settings: ReadingSettings) -> tuple[Step, ...]:
+    """Order passes by worth: another engine sees what the first one cannot."""
+
+    def tesseract(psm: int) -> Tesseract:
+        return Tesseract(languages=settings.languages, psm=psm, timeout=settings.pass_timeout)
+
+    first = Step(Variant.EVEN_BLUR, tesseract(6))
+    other = choice.second_engine(settings.engines, timeout=settings.pass_timeout)
+    second = () if other is None else (Step(Variant.CROPPED, other),)
+    return first, *second, Step(Variant.EVEN, tesseract(4)), Step(Variant.NATIVE, tesseract(6))
 
 
-def _sheets(document: Document, words_of: Vocabulary) -> Iterator[Sheet]:
-    for number, page in enumerate(document.pages(), start=1):
-        given = lines.rows(page.layer, page=number)
-        if layer.is_usable(given, has_pictures=page.has_pictures):
-            width = max(line.box.right for line in given)
-            yield Sheet(
-                number,
-                card.redacted(lines.cleaned(given), words_of),
-                None,
-                None,
-                width,
-                layer_refused=False,
-            )
-            continue
-        image, dpi = page.image()
-        picture = imaging.straightened(image) if min(image.size) >= LEAST_SIDE else None
-        yield Sheet(number, (), picture, dpi, image.width, layer_refused=layer.has_text(given))
+def _looked_at(looks: Iterable[FirstLook]) -> tuple[FirstLook, ...]:
+    """Look at every page; pictures of a long document are not kept for further passes."""
+    seen: list[FirstLook] = []
+    for look in looks:
+        seen.append(look)
+        if sum(map(_is_pictured, seen)) > MANY_PAGES:
+            seen = [one._replace(sheet=one.sheet.without_picture()) for one in seen]
+    return tuple(seen)
+
+
+def _is_pictured(look: FirstLook) -> bool:
+    return look.outcome.record.engine != LAYER_ENGINE
 
 
 def _read_until_proven(
-    sheets: Sequence[Sheet],
-    settings: ReadingSettings,
-    words_of: Vocabulary,
-    assumptions: Assumptions,
-) -> tuple[list[tuple[PageOutcome, ...]], Decision]:
-    """Run the steps; returns the outcomes of each and the last decision."""
-    engine = Tesseract(languages=settings.languages, timeout=settings.pass_timeout)
-    runner = Passes(engine, settings.languages, words_of)
-    upright, first, certain = runner.first(STEPS[0], sheets)
-    signs = _signs(sheets, first, words_of, assumptions)
-    if not certain:
-        signs.add(ReviewReason.ORIENTATION_UNCERTAIN)
-    rounds, readings = [first], [_round(first, words_of, assumptions)]
-    decision = consensus.decide(readings, signs=frozenset(signs))
-    for step in _more_steps(upright):
-        if decision.extraction.status is not ExtractionStatus.REVIEW:
-            break
-        outcomes = _again(runner, step, upright, rounds)
-        if outcomes is None:
-            signs.add(ReviewReason.LIMIT_HIT)  # what was read so far stands, for a person to see
-            return rounds, consensus.decide(readings, signs=frozenset(signs))
-        rounds.append(outcomes)
-        readings.append(_round(outcomes, words_of, assumptions))
-        decision = consensus.decide(readings, signs=frozenset(signs))
+    looks: Sequence[FirstLook], steps: Sequence[Step], known: Knowledge
+) -> tuple[list[Round], Decision]:
+    """Run the steps that are worth it; returns the outcomes of all and the last decision."""
+    rounds = [_round([look.outcome for look in looks], known)]
+    found = signs.of_pages(looks, known.vocabulary, known.assumptions)
+    if sum(map(_is_pictured, looks)) > MANY_PAGES:
+        found |= {ReviewReason.LIMIT_HIT}
+    decision = _decide(rounds, found)
+    if not any(look.sheet.picture for look in looks):
+        return rounds, decision
+    for step in steps:
+        if not _is_worth_it(step, rounds, decision):
+            continue
+        another = _again(step, looks, rounds, known)
+        if another is None:
+            found |= {ReviewReason.LIMIT_HIT}  # what was read stands, for a person to see
+            return rounds, _decide(rounds, found)
+        rounds.append(another)
+        decision = _decide(rounds, found)
     return rounds, decision
 
 
-def _more_steps(sheets: Sequence[Sheet]) -> tuple[Step, ...]:
-    pictured = sum(sheet.picture is not None for sheet in sheets)
-    return STEPS[1:] if 0 < pictured <= MANY_PAGES else ()
+def _is_worth_it(step: Step, rounds: Sequence[Round], decision: Decision) -> bool:
+    """Whether another pass may change the result: an engine that read nothing will not."""
+    match decision.extraction.status:
+        case ExtractionStatus.COMPLETE:
+            return False
+        case ExtractionStatus.UNREADABLE:
+            tried = {item.record.engine for one in rounds for item in one.outcomes}
+            return step.engine.name not in tried
+        case _:
+            return True
 
 
 def _again(
-    runner: Passes, step: Step, sheets: Sequence[Sheet], rounds: Sequence[tuple[PageOutcome, ...]]
-) -> tuple[PageOutcome, ...] | None:
+    step: Step, looks: Sequence[FirstLook], rounds: Sequence[Round], known: Knowledge
+) -> Round | None:
     """Run one more step; None when a pass of it took too long."""
-    next_id = 1 + max(item.record.pass_id for item in rounds[-1])
+    before = rounds[0].outcomes
+    next_id = 1 + max(item.record.pass_id for item in rounds[-1].outcomes)
+    pages = [look.sheet for look in looks]
     try:
-        return runner.again(step, sheets, before=rounds[0], next_id=next_id)
+        outcomes = passes.again(step, pages, known.vocabulary, before=before, next_id=next_id)
     except AttemptError as error:
         if error.reason is not Reason.TIMEOUT:
             raise
         return None
+    return _round(outcomes, known)
 
 
-def _round(
-    outcomes: Sequence[PageOutcome], words_of: Vocabulary, assumptions: Assumptions
-) -> RoundReading:
+def _decide(rounds: Sequence[Round], found: frozenset[ReviewReason]) -> Decision:
+    found |= signs.of_text([one.outcomes for one in rounds])
+    return consensus.decide([one.reading for one in rounds], signs=found)
+
+
+def _round(outcomes: Sequence[PageOutcome], known: Knowledge) -> Round:
     every = tuple(line for outcome in outcomes for line in outcome.lines)
-    return RoundReading(
+    reading = RoundReading(
         pages=tuple(PageReading(item.record.page_number, item.record.pass_id) for item in outcomes),
         given=all(item.record.engine == LAYER_ENGINE for item in outcomes),
         lines=every,
-        findings=receipt.read(every, words_of, assumptions),
+        findings=receipt.read(every, known.vocabulary, known.assumptions),
+        engine=_engine(outcomes),
     )
+    return Round(tuple(outcomes), reading)
 
 
-def _signs(
-    sheets: Sequence[Sheet],
-    outcomes: Sequence[PageOutcome],
-    words_of: Vocabulary,
-    assumptions: Assumptions,
-) -> set[ReviewReason]:
-    """Reasons for review that lie in the pages, not in the fields."""
-    words = [word for outcome in outcomes for word in outcome.words]
-    read_words = [
-        word
-        for word in words
-        if word.confidence >= CONFIDENT and sum(mark.isalnum() for mark in word.text) > 1
-    ]
-    if len(read_words) < LEAST_WORDS:
-        return {ReviewReason.UNREADABLE}
-    signs = set()
-    if orientation.readable_share(words) < LOW_TEXT_SHARE:
-        signs.add(ReviewReason.LOW_TEXT)
-    if sum(sheet.picture is not None for sheet in sheets) > MANY_PAGES:
-        signs.add(ReviewReason.LIMIT_HIT)
-    if any(sheet.layer_refused for sheet in sheets):
-        signs.add(ReviewReason.TEXT_LAYER_UNTRUSTED)
-    if _are_multiple(outcomes, words_of, assumptions):
-        signs.add(ReviewReason.MULTIPLE_RECEIPTS)
-    return signs
+def _engine(outcomes: Sequence[PageOutcome]) -> str:
+    """Name the engine of a round: the one that read, not the layer that was given beside it."""
+    names = [item.record.engine for item in outcomes]
+    return next((name for name in names if name != LAYER_ENGINE), names[0])
 
 
-def _are_multiple(
-    outcomes: Sequence[PageOutcome], words_of: Vocabulary, assumptions: Assumptions
-) -> bool:
-    if any(multiple.two_columns(outcome.words, words_of) for outcome in outcomes):
-        return True
-    if len(outcomes) == 1:
-        return False
-    return multiple.two_pages(
-        [receipt.read(outcome.lines, words_of, assumptions) for outcome in outcomes]
-    )
-
-
-def _page(sheet: Sheet, outcome: PageOutcome, words_of: Vocabulary) -> PageRecord:
+def _page(width: int, outcome: PageOutcome, words_of: Vocabulary) -> PageRecord:
     rows = labels.read_rows(outcome.lines, words_of)
     return PageRecord(
-        page_number=sheet.number,
-        width=sheet.width,
+        page_number=outcome.record.page_number,
+        width=width,
         lines=tuple(
             _line(row.line, number, role=row.role, paid=bool(row.amounts))
             for number, row in enumerate(rows, start=1)

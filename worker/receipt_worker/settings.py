@@ -3,11 +3,13 @@
 import tempfile
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from receipt_contract.identity import MAX_SOURCE_BYTES
 from receipt_runtime.settings import RuntimeSettings
+from receipt_worker.engines.choice import Engines, is_rapidocr_installed
+from receipt_worker.events import Schema
 
 MIB = 1024 * 1024
 
@@ -31,6 +33,12 @@ class ReadingSettings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
+    engines: Engines = Field(
+        default=Engines.AUTO,
+        validation_alias="RECEIPT_OCR_ENGINES",
+        description="`tesseract`, `tesseract+rapidocr`, or `auto`: RapidOCR is asked where"
+        " Tesseract proves too little, if its extra is installed.",
+    )
     languages: str = Field(
         default="eng",
         pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",
@@ -68,6 +76,13 @@ class ReadingSettings(BaseSettings):
     )
     limits: ReadingLimits = ReadingLimits()
 
+    @field_validator("engines")
+    @classmethod
+    def _must_be_installed(cls, engines: Engines) -> Engines:
+        if engines is Engines.BOTH and not is_rapidocr_installed():
+            raise ValueError("RapidOCR is missing: install receipt-operator[rapidocr]")
+        return engines
+
 
 class WorkerSettings(RuntimeSettings):
     """What the worker process is told by its environment, beside `ReadingSettings`."""
@@ -88,6 +103,12 @@ class WorkerSettings(RuntimeSettings):
         pattern=r"^[a-z][a-z0-9+.\-]*://\S+$",
         validation_alias="OCR_ARTIFACT_URI_PREFIX",
         description="What the cache root is called in artifact URIs.",
+    )
+    result_schema: Schema = Field(
+        default=Schema.EVERY_FIELD,
+        validation_alias="RECEIPT_RESULT_SCHEMA",
+        description="2 tells collectors every field; 1 the main fields only, for as long as a"
+        " collector runs that knows no other.",
     )
     lock_wait: float = Field(
         default=10.0,

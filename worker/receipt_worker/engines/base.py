@@ -8,7 +8,7 @@ from receipt_worker.extraction.lines import Word
 
 
 class Engine(Protocol):
-    """One engine; `words` raises AttemptError when the engine fails, never returns half a page."""
+    """One engine, set up; `words` raises AttemptError when it fails, never returns half a page."""
 
     @property
     def name(self) -> str:
@@ -20,6 +20,16 @@ class Engine(Protocol):
         """Kind of engine as it stands in pass records."""
         ...
 
-    def words(self, image: Image.Image, *, psm: int) -> tuple[Word, ...]:
-        """Read one page image; `psm` is Tesseract's page segmentation mode."""
+    @property
+    def psm(self) -> int | None:
+        """Tesseract's page segmentation mode."""
+        ...
+
+    @property
+    def languages(self) -> str | None:
+        """Models it was set up with, where there is a choice."""
+        ...
+
+    def words(self, image: Image.Image) -> tuple[Word, ...]:
+        """Read one page image."""
         ...

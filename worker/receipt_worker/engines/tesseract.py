@@ -28,16 +28,20 @@ WORD_LEVEL = 5  # `level` of a word row in Tesseract's table
 
 
 class Tesseract:
-    """The installed program with its languages; `timeout` is seconds a pass may take."""
+    """The installed program with its languages; `timeout` is seconds a pass may take.
+
+    `psm` is its page segmentation mode: 4 a column of lines of any size, 6 one block of lines.
+    """
 
     name = "tesseract"
     engine_type = "traditional_ocr"
 
-    def __init__(self, *, languages: str, timeout: float) -> None:
-        self._languages = languages
+    def __init__(self, *, languages: str, psm: int, timeout: float) -> None:
+        self.languages = languages
+        self.psm = psm
         self._timeout = timeout
 
-    def words(self, image: Image.Image, *, psm: int) -> tuple[Word, ...]:
+    def words(self, image: Image.Image) -> tuple[Word, ...]:
         """Read one image.
 
         Raises AttemptError: ENGINE_FAILED, TIMEOUT or KILLED; OutageError(NO_SPACE); OSError when
@@ -46,14 +50,14 @@ class Tesseract:
         with tempfile.TemporaryDirectory(prefix="pass-") as folder:
             picture = Path(folder) / "page.ppm"
             image.save(picture)  # uncompressed: compressing costs more than it saves
-            return _table_words(self._table(str(picture), psm=psm))
+            return _table_words(self._table(str(picture)))
 
-    def _table(self, picture: str, *, psm: int) -> dict[str, list[Any]]:
+    def _table(self, picture: str) -> dict[str, list[Any]]:
         try:
             table: dict[str, list[Any]] = pytesseract.image_to_data(
                 picture,
-                lang=self._languages,
-                config=f"--psm {psm} -c tessedit_do_invert=0",
+                lang=self.languages,
+                config=f"--psm {self.psm} -c tessedit_do_invert=0",
                 output_type=pytesseract.Output.DICT,
                 timeout=self._timeout,
             )

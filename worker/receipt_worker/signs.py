@@ -1,0 +1,54 @@
+"""Reasons for review that lie in the pages, not in the fields. Pure."""
+
+from collections.abc import Sequence
+
+from receipt_worker import multiple, orientation
+from receipt_worker.document import ReviewReason
+from receipt_worker.extraction import receipt
+from receipt_worker.extraction.lines import CONFIDENT, Word
+from receipt_worker.extraction.receipt import Assumptions
+from receipt_worker.extraction.vocabulary import Vocabulary
+from receipt_worker.passes import FirstLook, PageOutcome
+
+LEAST_WORDS = 4  # confident words of two letters below which nothing was read
+LOW_TEXT_SHARE = 0.25  # readable share under which the text is mostly guessed
+
+
+def of_pages(
+    looks: Sequence[FirstLook], vocabulary: Vocabulary, assumptions: Assumptions
+) -> frozenset[ReviewReason]:
+    """Tell what the first look at every page shows."""
+    signs = set()
+    if not all(look.certain for look in looks):
+        signs.add(ReviewReason.ORIENTATION_UNCERTAIN)
+    if any(look.sheet.layer_refused for look in looks):
+        signs.add(ReviewReason.TEXT_LAYER_UNTRUSTED)
+    if _are_multiple([look.outcome for look in looks], vocabulary, assumptions):
+        signs.add(ReviewReason.MULTIPLE_RECEIPTS)
+    return frozenset(signs)
+
+
+def of_text(rounds: Sequence[Sequence[PageOutcome]]) -> frozenset[ReviewReason]:
+    """Tell whether enough was read at all, by the reading that read most."""
+    readings = [[word for outcome in outcomes for word in outcome.words] for outcomes in rounds]
+    if max(sum(map(_is_read, words)) for words in readings) < LEAST_WORDS:
+        return frozenset({ReviewReason.UNREADABLE})
+    if max(map(orientation.readable_share, readings)) < LOW_TEXT_SHARE:
+        return frozenset({ReviewReason.LOW_TEXT})
+    return frozenset()
+
+
+def _is_read(word: Word) -> bool:
+    return word.confidence >= CONFIDENT and sum(mark.isalnum() for mark in word.text) > 1
+
+
+def _are_multiple(
+    outcomes: Sequence[PageOutcome], vocabulary: Vocabulary, assumptions: Assumptions
+) -> bool:
+    if any(multiple.two_columns(outcome.words, vocabulary) for outcome in outcomes):
+        return True
+    if len(outcomes) == 1:
+        return False
+    return multiple.two_pages(
+        [receipt.read(outcome.lines, vocabulary, assumptions) for outcome in outcomes]
+    )
