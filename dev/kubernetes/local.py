@@ -7,6 +7,7 @@ no pod runs and a deleted namespace keeps terminating.
 import datetime as dt
 import http.client
 import os
+import shutil
 import ssl
 from pathlib import Path
 
@@ -71,6 +72,21 @@ class LocalCluster(Service, Cluster):
         self.server.kill()
         self._etcd.kill()
         service.remove_folder(self._etcd_data)
+        self.start()
+
+    def save(self, folder: Path) -> None:
+        """Copy what etcd holds to a new folder, as a backup does; nothing answers meanwhile."""
+        self.server.kill()
+        self._etcd.stop()
+        shutil.copytree(self._etcd_data, folder)
+        self.start()
+
+    def restore(self, folder: Path) -> None:
+        """Put back what `save` copied: all later changes are lost, and revisions count anew."""
+        self.server.kill()
+        self._etcd.kill()
+        service.remove_folder(self._etcd_data)
+        shutil.copytree(folder, self._etcd_data)
         self.start()
 
     def remove(self) -> None:

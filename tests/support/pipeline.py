@@ -10,6 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -177,6 +178,12 @@ class Pipeline:
         """Let the operator look at everything a few times: for what must not happen."""
         time.sleep(SETTLE_SECONDS)
 
+    def look_past(self, kind: Kind) -> None:
+        """See a later object of the kind to its end: what came before it has been looked at."""
+        name = f"later-{secrets.token_hex(4)}"
+        self.apply(kind, name, target={"selector": {"pathPrefix": "no-such-folder/"}})
+        self.wait_finished(kind, name)
+
     def kubectl(self, *args: str, text: str = "") -> str:
         """Run kubectl as administrator in our namespace."""
         return self.cluster.kubectl("--namespace", self.namespace, *args, text=text)
@@ -185,14 +192,39 @@ class Pipeline:
         """Count the status patches of an object; None where the cluster shows no audit log."""
         if self.cluster.audit_log is None:
             return None
-        wanted = {"namespace": self.namespace, "name": name, "subresource": "status"}
-        lines = self.cluster.audit_log.read_text(encoding="utf-8").splitlines()
+        return len(self._status_patches(self.cluster.audit_log, name))
+
+    def last_status_sent(self, kind: Kind, name: str) -> dict[str, Any] | None:
+        """Return the last status patch of an object; None where no audit log shows one."""
+        if self.cluster.audit_log is None:
+            return None
         patches = [
             entry
-            for entry in map(json.loads, lines)
-            if (entry["verb"], entry["stage"]) == ("patch", "ResponseComplete")
+            for entry in self._status_patches(self.cluster.audit_log, name)
+            if entry["objectRef"]["resource"] == kind.plural
         ]
-        return len([one for one in patches if wanted.items() <= one.get("objectRef", {}).items()])
+        sent: dict[str, Any] = patches[-1]["requestObject"]["status"]
+        return sent
+
+    def _status_patches(self, audit_log: Path, name: str) -> list[dict[str, Any]]:
+        """Return what the audit log says of the operator's own patches that were carried out."""
+        wanted = {"namespace": self.namespace, "name": name, "subresource": "status"}
+        lines = audit_log.read_text(encoding="utf-8").splitlines()
+        return [
+            entry
+            for entry in (json.loads(line) for line in lines if self.namespace in line)
+            if (entry["verb"], entry["stage"]) == ("patch", "ResponseComplete")
+            and wanted.items() <= entry.get("objectRef", {}).items()
+            and entry["user"]["username"].startswith("system:serviceaccount:")
+            and entry["responseStatus"]["code"] == HTTPStatus.OK
+        ]
+
+    def events(self, kind: Kind, name: str) -> list[dict[str, Any]]:
+        """Return the events about an object, and about earlier ones of its name."""
+        selector = f"involvedObject.kind={kind.value},involvedObject.name={name}"
+        listed = self.kubectl("get", "events", "--field-selector", selector, "--output=json")
+        items: list[dict[str, Any]] = json.loads(listed)["items"]
+        return items
 
     # Broker and database
 
