@@ -10,7 +10,7 @@ from receipt_collector.gate import Recorded
 from receipt_collector.record import record
 from receipt_collector.store.database import Connection
 from receipt_contract.errors import Reason
-from receipt_contract.results import RunEvent
+from receipt_contract.results import RunEventV1
 from receipt_contract.status import ConditionReason
 from receipt_operator import finishing
 from receipt_operator.register import items, requests
@@ -33,7 +33,7 @@ async def _advance(desk: Desk) -> list[str]:
     return await finishing.advance(desk.database, found, now, settle_grace_seconds=GRACE)
 
 
-def _result_for(request_id: str, reference: str) -> RunEvent:
+def _result_for(request_id: str, reference: str) -> RunEventV1:
     event = make_run(request=1, at=reference)
     payload = event.payload.model_copy(update={"request_id": request_id})
     return event.model_copy(update={"payload": payload})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from receipt_contract import results
-from receipt_contract.results import PassEvent, ResultEvent, RunEvent
+from receipt_contract.results import PassEvent, ResultEvent, RunEventV2
 from receipt_contract.topology import RESULTS_SIDE
 from receipt_worker.process import AnyWork, Processor
 from tests.support.amqp import Visitor
@@ -16,11 +16,11 @@ class Desk:
     processor: Processor
     visitor: Visitor
 
-    def answer(self, work: AnyWork) -> RunEvent:
+    def answer(self, work: AnyWork) -> RunEventV2:
         """Work on a message; returns the run event, after checking that its passes follow."""
         self.processor.work_on(work)
         run, *passes = self.events()
-        assert isinstance(run, RunEvent)
+        assert isinstance(run, RunEventV2)
         assert passes
         assert all(isinstance(event, PassEvent) for event in passes)
         return run

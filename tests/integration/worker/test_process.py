@@ -10,10 +10,12 @@ import pytest
 
 from dev import paper
 from dev.paper import Row
+from receipt_contract import results
 from receipt_contract.errors import OutageError, PermanentError, Reason
-from receipt_contract.results import ExtractionStatus, PersistenceMode
+from receipt_contract.results import ExtractionStatus, PersistenceMode, RunEventV1
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_worker import cache, locks
+from receipt_worker.events import Schema
 from receipt_worker.process import AnyWork
 from receipt_worker.settings import ReadingSettings
 from tests.integration.worker.desk import Desk
@@ -44,11 +46,23 @@ def test_a_receipt_becomes_a_run_event_with_what_is_printed_on_it(
 
     receipt = run.payload.receipt
     assert receipt.extraction_status is ExtractionStatus.COMPLETE
-    assert (receipt.merchant, receipt.transaction_date, receipt.total) == (
+    read = {name: field.value for name, field in receipt.found.items()}
+    assert (read["merchant_name"], read["transaction_date"], read["total"]) == (
         printed.merchant,
         printed.day,
         printed.total,
     )
+    assert receipt.total is not None
+    assert receipt.total.evidence
+    assert receipt.total.box is not None
+    middle = receipt.total.box.y + receipt.total.box.height / 2
+    [beside] = [
+        line.text
+        for page in run.payload.pages
+        for line in page.lines
+        if line.box.y < middle < line.box.y + line.box.height
+    ]
+    assert str(printed.total) in beside
 
 
 @pytest.mark.parametrize(
@@ -206,13 +220,25 @@ def test_g8_no_card_number_reaches_cache_or_events(desk: Desk, volume: Volume) -
     ]
     sha = volume.put(paper.as_png(paper.draw(rows)))
 
-    text = desk.answer(v1(sha)).payload.receipt.text
+    desk.processor.work_on(v1(sha))
+    written = [results.encode(event).decode() for event in desk.events()]
 
-    cached = (volume.cache / f"{REFERENCE}.json").read_text(encoding="utf-8")
-    assert "9855" in text  # so the line was read
-    for hidden in ("4556", "7375", "8689"):
-        assert hidden not in text
-        assert hidden not in cached
+    written += [path.read_text(encoding="utf-8") for path in volume.cache.rglob("*.json")]
+    assert "9855" in written[0]  # so the line was read
+    for hidden in ("4556 7", "7375 8", "8689 9", "4556737", "7375868", "8689985"):
+        assert [text for text in written if hidden in text] == []
+
+
+def test_a_worker_set_to_schema_1_is_understood_by_older_collectors(
+    desk: Desk, volume: Volume
+) -> None:
+    processor = replace(desk.processor, schema=Schema.MAIN_FIELDS)
+
+    processor.work_on(v1(volume.put_receipt(3)))
+    run = desk.events()[0]
+
+    assert isinstance(run, RunEventV1)
+    assert run.payload.receipt.total == small_receipt(3).total
 
 
 def test_a_missing_file_is_refused_while_its_root_stands(desk: Desk, volume: Volume) -> None:
