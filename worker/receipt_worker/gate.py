@@ -5,19 +5,24 @@ its mistakes, so its own readings agreeing proves nothing about a total.
 """
 
 from collections.abc import Sequence
+from datetime import date
 
 from receipt_worker.choosing import Choice
 from receipt_worker.document import ReviewReason
 from receipt_worker.extraction.dates import DateFound
+from receipt_worker.extraction.identities import CASH_ROUNDING, Evidence
 from receipt_worker.extraction.lines import Found
 from receipt_worker.extraction.merchant import MerchantFound
-from receipt_worker.extraction.totals import Evidence, TotalFound
+from receipt_worker.extraction.totals import TotalFound
 from receipt_worker.rounds import RoundReading
 
-# Readings of one engine that must give the same date; two are enough only where it had no doubt.
+# Readings of one engine that must give the same date; two are enough only where it had no doubt,
+# and one of an engine that is believed more than others, where no other saw any date.
 AGREEING = 3
 AGREEING_CLEARLY = 2
-CLEAR = 90.0  # confidence of every word of the date
+CLEAR = 80.0  # confidence of every word of the date
+CLEAR_ALONE = 95.0
+BELIEVED = 2
 ENGINES = 2  # that agree without an identity
 
 
@@ -82,6 +87,8 @@ def is_date_agreed(readings: Sequence[RoundReading], chosen: Choice[DateFound]) 
     ]
     if chosen.support.engines >= ENGINES or any(reading.given for reading in agreeing):
         return True
+    if chosen.support.trust >= BELIEVED and chosen.value.labelled:
+        return chosen.value.confidence >= CLEAR_ALONE
     clear = sum(
         reading.findings.day is not None and reading.findings.day.confidence >= CLEAR
         for reading in agreeing
@@ -106,19 +113,32 @@ def _is_disputed(readings: Sequence[RoundReading], chosen: Choice[TotalFound]) -
     others = [
         best
         for reading in readings
-        if (best := reading.findings.totals.best) is not None and best.value != chosen.value.value
+        if (best := reading.findings.totals.best) is not None
+        and best.value != chosen.value.value
+        and not _is_before_rounding(best, chosen.value)
     ]
     if any(best.proven for best in others):
         return True
     return bool(others) and not chosen.value.proven and chosen.support.engines < ENGINES
 
 
+def _is_before_rounding(other: TotalFound, chosen: TotalFound) -> bool:
+    """Say whether the other is the same total before its rounding, which only this reading saw."""
+    apart = abs(other.value - chosen.value)
+    return apart < CASH_ROUNDING and Evidence.PARTS_SUM in chosen.evidence
+
+
 def _has_rival(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
-    """Say whether another date is printed: one that two engines saw, or nobody outvoted."""
-    seen: dict[object, set[str]] = {}
+    """Say whether another date is printed.
+
+    Where two engines agree, one that two engines saw; else any. A date in running text is none
+    beside one with a label.
+    """
+    seen: dict[date, set[str]] = {}
     for reading in readings:
         for found in reading.findings.days:
-            if found.value != chosen.value.value:
+            counts = found.labelled or found is reading.findings.day or not chosen.value.labelled
+            if found.value != chosen.value.value and counts:
                 seen.setdefault(found.value, set()).add(reading.engine)
     if chosen.support.engines < ENGINES:
         return bool(seen)

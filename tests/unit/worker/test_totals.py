@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from receipt_worker.extraction.totals import MOST_SOURCES, Evidence, TotalFound
+from receipt_worker.extraction.identities import Evidence
+from receipt_worker.extraction.totals import MOST_SOURCES, TotalFound
 from tests.unit.worker.printed import find
 
 

@@ -49,7 +49,7 @@ def currency(
     ]
     if shared:
         return _at(str(local), shared, evidence=(PRINTED, FROM_COUNTRY))
-    if where is None or any(_signs(lines, {sign: sign}) for sign in world.shared_signs):
+    if where is None:
         return None
     told = where[1]
     return Found(where[0].currency, told.raw, told.line, told.span, (FROM_COUNTRY,))

@@ -86,6 +86,19 @@ def is_share_printed(rows: Sequence[Row], total: Decimal) -> bool:
     )
 
 
+def is_share_of_another(line: Line, value: Decimal, rows: Sequence[Row]) -> bool:
+    """Say whether this amount is the tax, at the rate on its line, in a larger one."""
+    printed = money.rates(line.text)
+    return any(
+        abs(amount.value * rate / (_HUNDRED + rate) - value) <= HALF_CENT
+        for rate in printed
+        if rate > 0 and value >= _LEAST_SHARE
+        for row in rows
+        for amount in row.amounts
+        if amount.value > value
+    )
+
+
 def _tax_row(row: Row, *, headed: bool) -> TaxRow | None:
     values = [amount.value for amount in row.amounts]
     if sum(value < 0 for value in values) > 1:  # what was brought back: all amounts are negative
