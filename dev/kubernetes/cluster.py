@@ -10,7 +10,9 @@ from dev import folders
 from dev.kubernetes import kubectl
 
 _ROLE = Path(__file__).with_name("role.yaml")
+_ROLE_DELETE = Path(__file__).with_name("role-delete.yaml")
 _OPERATOR = "receipt-operator"
+_DELETE = "receipt-operator-delete"
 _TOKEN_LIFE = "8760h"  # noqa: S105  # a duration, no password
 
 
@@ -64,6 +66,12 @@ class Cluster(ABC):
         )
         return path
 
+    def allow_deletion(self, namespace: str) -> None:
+        """Add to the operator's rights that it may delete objects of the two kinds."""
+        self.kubectl("apply", "--namespace", namespace, "--filename", str(_ROLE_DELETE))
+        binding = json.dumps(_binding(_DELETE))
+        self.kubectl("apply", "--namespace", namespace, "--filename", "-", text=binding)
+
 
 def write_kubeconfig(
     path: Path, *, cluster: dict[str, Any], user: dict[str, str], namespace: str
@@ -90,13 +98,18 @@ def encoded(file: Path) -> str:
 
 def _identity() -> str:
     """Return the operator's service account, bound to its Role, as one JSON list."""
-    group = "rbac.authorization.k8s.io"
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": _OPERATOR}}
-    binding = {
+    items = [account, _binding(_OPERATOR)]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+
+
+def _binding(role: str) -> dict[str, Any]:
+    """Return what gives the operator's service account the rights of a Role."""
+    group = "rbac.authorization.k8s.io"
+    return {
         "apiVersion": f"{group}/v1",
         "kind": "RoleBinding",
-        "metadata": {"name": _OPERATOR},
-        "roleRef": {"apiGroup": group, "kind": "Role", "name": _OPERATOR},
+        "metadata": {"name": role},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": _OPERATOR}],
     }
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [account, binding]})

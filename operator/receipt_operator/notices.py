@@ -55,7 +55,7 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Not
     """Return the events of a write: acceptance, stalls and the end, each when it begins."""
     held, holds = _true_conditions(before), _true_conditions(after)
     if _request_of(before) != _request_of(after):
-        held = {}
+        held = _lasting(held, holds)
     new = {type_: one for type_, one in holds.items() if type_ not in held}
     notices = [*_about_approval(before, after), *_about_deletion(before, after)]
     if ConditionType.ACCEPTED in new and ConditionType.FINISHED not in holds:
@@ -66,6 +66,15 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Not
         good = ConditionType.SUCCEEDED in holds
         notices.append(_notice(NORMAL if good else WARNING, new[ConditionType.FINISHED]))
     return notices
+
+
+def _lasting(
+    held: Mapping[str, Mapping[str, Any]], holds: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Keep of what was said about another request the obstacle that lies before this one too."""
+    before, now = held.get(ConditionType.STALLED), holds.get(ConditionType.STALLED)
+    is_same = before is not None and now is not None and before["reason"] == now["reason"]
+    return {ConditionType.STALLED: before} if before is not None and is_same else {}
 
 
 def _about_approval(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Notice]:

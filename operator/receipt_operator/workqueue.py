@@ -55,6 +55,11 @@ class WorkQueue:
         """Forget a key's failures."""
         self._failures.pop(key, None)
 
+    def taken_in(self, key: ObjectKey) -> None:
+        """Note that the register has taken a key in: what is left is to show it."""
+        if self.stuck(key):
+            self._failures[key] = STALL_AFTER_FAILURES - 1
+
     def failed(self, key: ObjectKey) -> None:
         """Queue a key again after a delay that doubles with each failure in a row."""
         if key not in self._delayed:

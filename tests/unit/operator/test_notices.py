@@ -89,6 +89,12 @@ SECOND_RUN = _shown(make_request(make_observed(with_field(runId="two"))))
             [(WARNING, "DatabaseUnavailable")],
             id="nobody could look at it",
         ),
+        pytest.param(
+            _blocked(ConditionReason.QUEUE_FULL),
+            STALLED,
+            [(NORMAL, "Accepted")],
+            id="accepted and still stalled",
+        ),
         pytest.param(NEW, KEPT, [(WARNING, "NotDeleted")], id="kept after its end"),
         pytest.param(KEPT, KEPT, [], id="still kept"),
         pytest.param(

@@ -93,3 +93,17 @@ async def test_an_outage_is_no_failure_of_the_key() -> None:
     assert await queue.take(10) == [B]
     assert await queue.take(10) == [A]
     assert not queue.stuck(A)
+
+
+async def test_a_stuck_key_that_was_taken_in_is_stuck_no_more_but_still_slow() -> None:
+    queue = _queue()
+    for _ in range(5):
+        queue.failed(A)
+        await queue.take(10)  # the pause is over
+
+    queue.taken_in(A)
+    taken_in = queue.stuck(A)
+    queue.failed(A)
+
+    assert not taken_in
+    assert queue.stuck(A)

@@ -1,0 +1,90 @@
+"""Objects that are deleted after their end, and those that stay."""
+
+from typing import Any
+
+import pytest
+
+from receipt_contract.requests import Kind
+from tests.support.amqp import eventually
+from tests.support.answerer import answering
+from tests.support.pipeline import Pipeline, condition_of
+from tests.support.promises import check_object, sending
+from tests.support.receipts import write_small_receipts
+
+pytestmark = pytest.mark.cluster
+
+REPROCESS = Kind.RECEIPT_REPROCESS
+DELETING = {"RECEIPTS_DELETE_FINISHED": "true"}
+
+
+def _names(pipeline: Pipeline) -> set[str]:
+    listed = pipeline.kubectl("get", "rrp", "--output=name")
+    return {line.rpartition("/")[2] for line in listed.splitlines()}
+
+
+def _kept_because(reason: str) -> Any:
+    return lambda status: status.get("effective", {}).get("keptBecause") == reason
+
+
+def _told(pipeline: Pipeline, name: str) -> list[str]:
+    """Return what events say about an object that is not deleted."""
+    events = pipeline.events(REPROCESS, name)
+    return [one["message"] for one in events if one["reason"] == "NotDeleted"]
+
+
+def _ask(pipeline: Pipeline, name: str, *, ttl: int) -> None:
+    pipeline.apply(
+        REPROCESS, name, target={"reference": f"{name}.png"}, ttlSecondsAfterFinished=ttl
+    )
+
+
+def test_a_finished_object_is_deleted_where_that_is_allowed_and_not_forgotten(
+    pipeline: Pipeline,
+) -> None:
+    write_small_receipts(pipeline.receipts, "gone.png", "tracked.png", "later.png")
+    pipeline.start_collector()
+    operator = pipeline.start_operator(**DELETING)
+    with answering(pipeline.broker_url):
+        for name in ("gone", "tracked"):
+            _ask(pipeline, name, ttl=0)
+        _ask(pipeline, "later", ttl=3600)
+        flux = "kustomize.toolkit.fluxcd.io/name=receipts"
+        pipeline.kubectl("label", "rrp", "tracked", flux)
+        pipeline.wait(REPROCESS, "tracked", _kept_because("TrackedByFlux"))
+        first = pipeline.wait_finished(REPROCESS, "gone")
+        pipeline.wait_finished(REPROCESS, "tracked")
+        pipeline.wait_finished(REPROCESS, "later")
+
+    # The Role lacks the verb: the object says so once, and nothing is tried again and again.
+    pipeline.wait(REPROCESS, "gone", _kept_because("Forbidden"))
+    check_object(pipeline, REPROCESS, "gone")
+    forbidden = _told(pipeline, "gone")
+
+    pipeline.cluster.allow_deletion(pipeline.namespace)
+    operator.stop()
+    pipeline.start_operator(**DELETING)
+    eventually(lambda: "gone" not in _names(pipeline))
+    with sending(pipeline, messages=0):
+        _ask(pipeline, "gone", ttl=3600)
+        again = pipeline.wait_finished(REPROCESS, "gone")
+
+    assert len(forbidden) == 1
+    assert "lacks the verb delete" in forbidden[0]
+    assert _names(pipeline) == {"gone", "tracked", "later"}
+    assert len(_told(pipeline, "tracked")) == 1
+    assert again["run"]["finishTime"] == first["run"]["finishTime"]
+    assert condition_of(again, "Succeeded")["reason"] == "AlreadyCompleted"
+    check_object(pipeline, REPROCESS, "tracked")
+
+
+def test_an_object_stays_where_deleting_is_switched_off_and_says_how_to_change_that(
+    running: Pipeline,
+) -> None:
+    _ask(running, "stays", ttl=0)
+    status = running.wait_finished(REPROCESS, "stays")
+
+    assert status["effective"]["ttlSecondsAfterFinished"] == 0
+    assert status["effective"]["keptBecause"] == "DeletionOff"
+    [note] = _told(running, "stays")
+    assert "operator.deleteFinished" in note
+    check_object(running, REPROCESS, "stays")
