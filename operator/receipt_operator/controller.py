@@ -263,6 +263,9 @@ class Controller:
             await requests.park(connection, orphans)
             for decision in await self._braked(connection, decisions):
                 request_id = decision.claim.request_id
+                await requests.park(connection, decision.park)
+                if decision.act is Act.CLAIM:
+                    await requests.claim(connection, decision.claim)
                 if decision.frozen is not None:
                     await requests.adopt(connection, decision.claim, decision.frozen)
                 if decision.knobs is not None:
@@ -306,5 +309,9 @@ class Controller:
             if request.state is RequestState.PLANNING and not request.awaiting_approval:
                 self._planner.begin(request, want.spec)
             shown[key] = Shown(want, request, histories[key])
+        for key in shown:
+            self._queue.taken_in(key)
+        not_shown = await self._mirror.show(shown, now)
+        self._board.mirror.set()
         self._board.publish.set()
         return not_shown
