@@ -228,6 +228,9 @@ class Controller:
         writing = [one for one in self._decide(wants, rows, now) if one.writes]
         if orphans or writing:
             await self._carry_out(orphans, writing)
+            specs = {want.request_id: want.spec for want in wants.values()}
+            claimed = [one.claim.request_id for one in writing if one.act is Act.CLAIM]
+            await self._planner.plan_named({one: specs[one] for one in claimed})
             rows = await requests.of_objects(
                 self._database, cluster=cluster, keys=(), request_ids=request_ids
             )
@@ -260,19 +263,20 @@ class Controller:
 
     async def _carry_out(self, orphans: Sequence[str], decisions: Sequence[Decision]) -> None:
         async with self._database.write() as connection:
-            await requests.park(connection, orphans)
-            for decision in await self._braked(connection, decisions):
+            braked = await self._braked(connection, decisions)
+            parked = [request_id for one in braked for request_id in one.park]
+            await requests.park(connection, [*orphans, *parked])
+            await requests.claim(connection, [one.claim for one in braked if one.act is Act.CLAIM])
+            for decision in braked:
                 request_id = decision.claim.request_id
-                await requests.park(connection, decision.park)
-                if decision.act is Act.CLAIM:
-                    await requests.claim(connection, decision.claim)
                 if decision.frozen is not None:
                     await requests.adopt(connection, decision.claim, decision.frozen)
                 if decision.knobs is not None:
                     await requests.follow(connection, request_id, decision.knobs)
-                if decision.approve:
-                    await approvals.approve(connection, [request_id])
-                await requests.unpark(connection, decision.unpark)
+            approved = [one.claim.request_id for one in braked if one.approve]
+            await approvals.approve(connection, approved)
+            unparked = [request_id for one in braked for request_id in one.unpark]
+            await requests.unpark(connection, unparked)
 
     async def _braked(
         self, connection: Connection, decisions: Sequence[Decision]
@@ -309,9 +313,10 @@ class Controller:
             if request.state is RequestState.PLANNING and not request.awaiting_approval:
                 self._planner.begin(request, want.spec)
             shown[key] = Shown(want, request, histories[key])
+        self._board.publish.set()
         for key in shown:
             self._queue.taken_in(key)
         not_shown = await self._mirror.show(shown, now)
-        self._board.mirror.set()
-        self._board.publish.set()
+        if not all(one.request.is_about_to_send for one in shown.values()):
+            self._board.mirror.set()
         return not_shown

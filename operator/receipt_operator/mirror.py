@@ -102,7 +102,11 @@ class Mirror:
         self._unavailable = False
 
     async def show(self, shown: Mapping[ObjectKey, Shown], now: datetime) -> set[ObjectKey]:
-        """Tie objects to their requests, write the statuses that differ; return what failed."""
+        """Tie objects to their requests, write the statuses that differ; return what failed.
+
+        What is about to be sent is shown by the next look, which most often finds it sent: a
+        burst of objects then costs one write each and not two.
+        """
         for key, one in shown.items():
             self._untie(key)
             failures = Failures()
@@ -111,7 +115,8 @@ class Mirror:
                 self._board.clear(one.request.request_id)
             self._by_request[one.request.request_id] = key
             self._shown[key] = replace(one, failures=failures)
-        return await self._refresh_all(list(shown), now)
+        due = [key for key, one in shown.items() if not one.request.is_about_to_send]
+        return await self._refresh_all(due, now)
 
     async def refuse(self, judged: Sequence[Observed], now: datetime) -> set[ObjectKey]:
         """Say on objects that this program cannot read them; return what failed."""

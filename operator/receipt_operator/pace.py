@@ -10,6 +10,7 @@ from receipt_operator.register.rows import Request
 
 SPAN = timedelta(minutes=2)
 SHORTEST_SPAN_SECONDS = 3.0
+SPACING = timedelta(seconds=5)  # between samples that are kept
 
 
 class Paces:
@@ -27,6 +28,8 @@ class Paces:
         }
         for request in requests:
             samples = self._samples[request.request_id]
+            if len(samples) > 1 and samples[-1][0] - samples[-2][0] < SPACING:
+                samples.pop()
             samples.append((now, request.counts.ended))
             while samples[0][0] < now - SPAN:
                 samples.popleft()

@@ -5,8 +5,7 @@ away is an outage and never "nothing to do".
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -26,6 +25,7 @@ from receipt_runtime import backoff, files, logs
 
 CHUNK = 1000
 CONCURRENT_WALKS = 2
+CONCURRENT_LISTS = 2  # with the walks, most of the connections to the register
 LONGEST_PAUSE_SECONDS = 30.0
 
 _log = structlog.get_logger(__name__)
@@ -46,7 +46,8 @@ class Planner:
         self._board = board
         self._receipts_root = receipts_root
         self._cache_root = cache_root
-        self._gate = asyncio.Semaphore(CONCURRENT_WALKS)
+        self._walks = asyncio.Semaphore(CONCURRENT_WALKS)
+        self._lists = asyncio.Semaphore(CONCURRENT_LISTS)
         self._running: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, request: Request, spec: RequestSpec) -> None:
@@ -55,6 +56,26 @@ class Planner:
             task = asyncio.create_task(self._until_whole(request, spec))
             self._running[request.request_id] = task
             task.add_done_callback(partial(self._ended, request.request_id))
+
+    async def plan_named(self, claimed: Mapping[str, RequestSpec]) -> None:
+        """Plan requests that were just claimed and name their receipts, in few transactions.
+
+        The others, and those that name too many, are left to `begin`.
+        """
+        batch: dict[str, list[str]] = {}
+        for request_id, spec in claimed.items():
+            named = _named(spec)
+            if named and (spec.max_items is None or len(named) <= spec.max_items):
+                batch[request_id] = named
+            if sum(map(len, batch.values())) >= CHUNK:
+                await self._write_whole(batch)
+                batch = {}
+        await self._write_whole(batch)
+
+    async def _write_whole(self, batch: Mapping[str, Sequence[str]]) -> None:
+        if batch:
+            async with self._database.write() as connection:
+                await items.add_whole(connection, batch)
 
     async def close(self) -> None:
         """Stop planning; the cursors remember how far it came."""
@@ -75,8 +96,8 @@ class Planner:
         failures = 0
         while True:
             try:
-                # Only a walk takes long; what is named waits for none.
-                async with self._gate if spec.target.selector else nullcontext():
+                # Only a walk takes long; what is named waits for none of these.
+                async with self._walks if spec.target.selector else self._lists:
                     await self._plan(request, spec)
             except NotYetError:
                 failures = 1
@@ -128,8 +149,7 @@ class Planner:
             return self._selected(target.selector, after)
         if target.retry_failed_of is not None:
             return self._failed_of(current, target.retry_failed_of, after)
-        named = {target.reference} if target.reference is not None else set(target.references or ())
-        return _in_chunks(sorted(one for one in named if one and one > after))
+        return _in_chunks([one for one in _named(spec) if one > after])
 
     async def _selected(self, selector: Selector, after: str) -> AsyncIterator[list[str]]:
         """Walk the root and keep what the files and the database say fits."""
@@ -173,6 +193,13 @@ class Planner:
             raise NotYetError
         async for chunk in _in_chunks([one for one in failed if one > after]):
             yield chunk
+
+
+def _named(spec: RequestSpec) -> list[str]:
+    """Return the receipts a target names, in order; none for one that is looked for."""
+    target = spec.target
+    named = {target.reference} if target.reference is not None else set(target.references or ())
+    return sorted(one for one in named if one)
 
 
 async def _in_chunks(references: Sequence[str]) -> AsyncIterator[list[str]]:

@@ -34,13 +34,33 @@ async def add(connection: Connection, request_id: str, references: Sequence[str]
     )
     if not cursor.rowcount:
         return False
-    async with (
-        connection.cursor() as writer,
-        writer.copy("COPY work.items (request_id, reference, state) FROM STDIN") as copy,
-    ):
-        for reference in references:
-            await copy.write_row((request_id, reference, ItemState.PLANNED))
+    await _copy(connection, [(request_id, reference) for reference in references])
     return True
+
+
+async def add_whole(connection: Connection, named: Mapping[str, Sequence[str]]) -> None:
+    """Write whole plans, each with its references in order, and accept their requests.
+
+    A plan that has begun, or whose request stopped or waits meanwhile, is left as it is.
+    """
+    cursor = await connection.execute(
+        """
+        UPDATE work.requests r
+           SET state = 'open', plan_cursor = p.last, total = p.total, accepted_at = now()
+          FROM unnest(%(ids)s::uuid[], %(lasts)s::text[], %(totals)s::int[])
+            AS p (request_id, last, total)
+         WHERE r.request_id = p.request_id AND r.state = 'planning' AND r.ending IS NULL
+           AND r.plan_cursor IS NULL AND NOT r.awaiting_approval
+        RETURNING r.request_id::text
+        """,
+        {
+            "ids": list(named),
+            "lasts": [references[-1] for references in named.values()],
+            "totals": [len(references) for references in named.values()],
+        },
+    )
+    accepted = [row["request_id"] for row in await cursor.fetchall()]
+    await _copy(connection, [(one, reference) for one in accepted for reference in named[one]])
 
 
 async def count(connection: Connection, request_id: str) -> Counts:
@@ -245,6 +265,15 @@ async def with_extraction(database: Database, shas: Sequence[str]) -> set[str]:
             {"shas": list(shas)},
         )
         return {row["source_sha256"] for row in await cursor.fetchall()}
+
+
+async def _copy(connection: Connection, planned: Sequence[tuple[str, str]]) -> None:
+    async with (
+        connection.cursor() as writer,
+        writer.copy("COPY work.items (request_id, reference, state) FROM STDIN") as copy,
+    ):
+        for request_id, reference in planned:
+            await copy.write_row((request_id, reference, ItemState.PLANNED))
 
 
 def _columns(sendings: Sequence[Sending]) -> dict[str, list[str]]:

@@ -169,19 +169,24 @@ async def failed_of(database: Database, current: Request, run_id: str) -> list[s
         return sorted(row["reference"] for row in await cursor.fetchall())
 
 
-async def claim(connection: Connection, claim: Claim) -> None:
-    """Write a request down; a second claim of the same request changes nothing."""
-    await connection.execute(
-        """
-        INSERT INTO work.requests (request_id, cluster, namespace, kind, name, run_id, object_uid,
-                                   wish, state, knobs, suspended, awaiting_approval, active_since)
-        VALUES (%(request_id)s, %(cluster)s, %(namespace)s, %(kind)s, %(name)s, %(run_id)s,
-                %(object_uid)s, %(wish)s, 'planning', %(knobs)s, %(stopped)s, %(awaiting)s,
-                CASE WHEN %(stopped)s OR %(awaiting)s THEN NULL ELSE now() END)
-        ON CONFLICT (request_id) DO NOTHING
-        """,
-        _identity(claim) | {"stopped": claim.knobs.stopped, "awaiting": claim.awaiting_approval},
-    )
+async def claim(connection: Connection, claims: Sequence[Claim]) -> None:
+    """Write requests down; a second claim of the same request changes nothing."""
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            """
+            INSERT INTO work.requests (request_id, cluster, namespace, kind, name, run_id,
+                                       object_uid, wish, state, knobs, suspended,
+                                       awaiting_approval, active_since)
+            VALUES (%(request_id)s, %(cluster)s, %(namespace)s, %(kind)s, %(name)s, %(run_id)s,
+                    %(object_uid)s, %(wish)s, 'planning', %(knobs)s, %(stopped)s, %(awaiting)s,
+                    CASE WHEN %(stopped)s OR %(awaiting)s THEN NULL ELSE now() END)
+            ON CONFLICT (request_id) DO NOTHING
+            """,
+            [
+                _identity(one) | {"stopped": one.knobs.stopped, "awaiting": one.awaiting_approval}
+                for one in claims
+            ],
+        )
 
 
 async def adopt(connection: Connection, claim: Claim, frozen: Frozen) -> None:

@@ -165,6 +165,11 @@ class Request:
             and self.ending is None
         )
 
+    @property
+    def is_about_to_send(self) -> bool:
+        """Whether it may send and nothing of it was sent or ended yet."""
+        return self.publishable and 0 < self.counts.planned == self.counts.known
+
     def active_for(self, now: datetime) -> float:
         """Seconds in which it was neither suspended nor parked."""
         running = (now - self.active_since).total_seconds() if self.active_since else 0.0

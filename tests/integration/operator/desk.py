@@ -52,7 +52,7 @@ class Desk:
         """Write down the request of an object; return its id."""
         want = make_wanted(observed or make_observed())
         async with self.database.write() as connection:
-            await requests.claim(connection, want.claim)
+            await requests.claim(connection, [want.claim])
         return want.request_id
 
     async def plan(self, *references: str, observed: Observed | None = None) -> str:

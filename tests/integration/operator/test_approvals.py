@@ -31,7 +31,7 @@ def _run(run_id: str, **fields: Any) -> Observed:
 async def _claim_waiting(desk: Desk, observed: Observed) -> str:
     claim = replace(make_wanted(observed).claim, awaiting_approval=True)
     async with desk.database.write() as connection:
-        await requests.claim(connection, claim)
+        await requests.claim(connection, [claim])
     return claim.request_id
 
 

@@ -3,9 +3,10 @@
 import pytest
 
 from receipt_contract.errors import Reason
+from receipt_operator.observed import Observed
 from receipt_operator.register import items, outgoing, requests
 from receipt_operator.register.items import End
-from receipt_operator.register.rows import Ending, ItemState, Knobs, Sending
+from receipt_operator.register.rows import Ending, ItemState, Knobs, RequestState, Sending
 from tests.integration.operator.desk import Desk
 from tests.support.facts import make_observed
 from tests.support.requests import with_field
@@ -32,6 +33,10 @@ async def _in_every_state(desk: Desk) -> str:
     for state in STATES:
         desk.set_item(request_id, state, state=state)
     return request_id
+
+
+def _run(run_id: str) -> Observed:
+    return make_observed(with_field(runId=run_id))
 
 
 def _sendings(request_id: str, *references: str) -> list[Sending]:
@@ -76,6 +81,42 @@ async def test_g4_a_plan_adds_nothing_to_a_request_that_is_not_planned(
 
     assert not added
     assert list(desk.states(request_id)) == ["a.png"]
+
+
+async def test_whole_plans_are_written_and_accepted_together(desk: Desk) -> None:
+    one, other = await desk.claim(), await desk.claim(_run("other"))
+
+    async with desk.database.write() as connection:
+        await items.add_whole(connection, {one: ["a.png"], other: ["b.png", "c.png"]})
+
+    found = {request.request_id: request for request in await desk.active()}
+    assert {request.state for request in found.values()} == {RequestState.OPEN}
+    assert (found[one].total, found[other].total) == (1, 2)
+    assert found[one].accepted_at is not None
+    assert list(desk.states(other)) == ["b.png", "c.png"]
+
+
+@pytest.mark.parametrize("has", ["begun", "stopped", "to wait", "finished"])
+async def test_g4_a_whole_plan_is_written_only_where_none_has_begun(desk: Desk, has: str) -> None:
+    request_id = await desk.claim()
+    async with desk.database.write() as connection:
+        match has:
+            case "begun":
+                await items.add(connection, request_id, ["a.png"])
+            case "stopped":
+                await requests.begin_ending(connection, request_id, Ending.CANCELLED)
+    match has:
+        case "to wait":
+            desk.set_request(request_id, awaiting_approval=True)
+        case "finished":
+            await desk.finish(request_id)
+    before = await desk.one(request_id)
+
+    async with desk.database.write() as connection:
+        await items.add_whole(connection, {request_id: ["b.png"]})
+
+    assert await desk.one(request_id) == before
+    assert "b.png" not in desk.states(request_id)
 
 
 async def test_a_strange_reference_comes_back_as_it_was(desk: Desk) -> None:

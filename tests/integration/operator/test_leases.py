@@ -175,7 +175,7 @@ async def test_g2_a_new_holder_waits_for_the_write_that_is_going_on(desk: Desk) 
         async with desk.database.write() as connection:
             taking = asyncio.create_task(_take(other, "receipts", holder="operator-2"))
             await eventually(lambda: desk.waiting_for_locks() == 1)
-            await requests.claim(connection, make_wanted(make_observed()).claim)
+            await requests.claim(connection, [make_wanted(make_observed()).claim])
         taken = await taking
     finally:
         await other.close()

@@ -18,7 +18,7 @@ from receipt_operator.register.rows import Ending, RequestState
 from tests.integration.operator import volumes
 from tests.integration.operator.desk import Desk, eventually
 from tests.support.facts import make_observed, make_wanted
-from tests.support.requests import for_selector
+from tests.support.requests import for_reference, for_selector
 
 pytestmark = pytest.mark.services
 
@@ -304,3 +304,34 @@ async def test_a_fault_of_ours_is_shown_and_the_next_try_goes_on(office: Office)
     assert reason is ConditionReason.INTERNAL_ERROR
     assert await office.whole(request_id) == ["a.png", "b.png"]
     await eventually(lambda: office.board.obstacle(request_id) is None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "planned"),
+    [
+        pytest.param(for_reference("b.png"), ["b.png"], id="one receipt"),
+        pytest.param(
+            {"target": {"references": ["b.png", "a.png", "b.png"]}},
+            ["a.png", "b.png"],
+            id="several receipts",
+        ),
+        pytest.param(for_selector(pathPrefix="2024/"), [], id="a selector is left to a walk"),
+        pytest.param(
+            {"target": {"references": ["a.png", "b.png"]}, "maxItems": 1},
+            [],
+            id="too many are left to be refused",
+        ),
+    ],
+)
+async def test_what_is_named_is_planned_as_it_is_claimed(
+    office: Office, spec: dict[str, Any], planned: list[str]
+) -> None:
+    want = make_wanted(make_observed(spec))
+    await office.desk.claim(make_observed(spec))
+
+    await office.planner.plan_named({want.request_id: want.spec})
+
+    assert list(office.desk.states(want.request_id)) == planned
+    assert office.state(want.request_id) is (
+        RequestState.OPEN if planned else RequestState.PLANNING
+    )

@@ -1,5 +1,6 @@
 """How fast receipts end."""
 
+import pickle
 from dataclasses import replace
 from datetime import timedelta
 
@@ -79,3 +80,15 @@ def test_the_first_estimate_comes_from_an_earlier_run(
     request_: Request, history: list[Request], pace: Pace | None
 ) -> None:
     assert from_earlier(request_, history) == pace
+
+
+def test_g7_a_request_has_few_samples_however_often_it_is_looked_at() -> None:
+    paces = Paces()
+    request = make_request(total=1000, counts=Counts(published=1000))
+
+    for second in range(600):
+        seen = replace(request, counts=Counts(published=1000 - second, done=second))
+        paces.sample([seen], NOON + timedelta(seconds=second))
+
+    assert paces.of(seen) == Pace(60.0, 401.0)
+    assert len(pickle.dumps(paces)) < 2048
