@@ -1,4 +1,4 @@
-"""A database with the whole schema and an operator's desk in it, and a broker to send to."""
+"""An operator's desk in a database, and a broker to send to."""
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
@@ -6,28 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from receipt_collector import schema
 from tests.integration.collector.books import Books
 from tests.integration.operator.desk import Desk, opened
 from tests.integration.operator.post import Post
 from tests.support import services
 from tests.support.services import Broker
-
-
-@pytest.fixture(scope="module")
-def schema_url(database_url: str) -> str:
-    """Set a database up."""
-    schema.setup(database_url)
-    return database_url
-
-
-@pytest.fixture
-def books(schema_url: str) -> Iterator[Books]:
-    """Open the tables as a test reads and fills them; empty at first."""
-    shown = Books(schema_url)
-    shown.empty()
-    yield shown
-    shown.close()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A database with the whole schema, emptied before each test."""
+"""A database with the whole schema, for tests that look into its tables."""
 
 from collections.abc import Iterator
 
