@@ -33,6 +33,12 @@ gitops: programs ## Test with the real Argo CD, built once; ARGS goes to pytest
 	@$(RUN) -m dev.gitops.programs
 	@$(RUN) -m pytest tests/gitops $(ARGS)
 
+.PHONY: chart
+chart: programs ## Check the chart with both Helms, promtool and a real API server; ARGS goes to pytest
+	@$(VENV)/bin/pip install --quiet --group chart
+	@$(RUN) -m dev.helm.programs
+	@$(RUN) -m pytest tests/chart $(ARGS)
+
 .PHONY: lint
 lint: setup ## Check style, format, types and import directions
 	@$(RUN) -m ruff check .

@@ -38,8 +38,8 @@ def ensure_program(module: Module, file_name: str, package: str) -> Path:
     return path
 
 
-def built_program(module: Module, file_name: str) -> Path | None:
-    """Return a program's path when this version was built before."""
+def present(module: Module, file_name: str) -> Path | None:
+    """Return the path of a program or file that is there already."""
     path = _cache(module) / file_name
     return path if path.exists() else None
 

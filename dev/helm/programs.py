@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dev import gotools
 from dev.gotools import Module
+from dev.helm import definitions
 
 _FOLDER = Path(__file__).parent
 
@@ -38,7 +39,7 @@ def ensure(program: Program) -> Path:
 
 def built(program: Program) -> Path | None:
     """Return the program's path when this version was built before, and build nothing."""
-    return gotools.built_program(_module(program), program.file_name)
+    return gotools.present(_module(program), program.file_name)
 
 
 def _module(program: Program) -> Module:
@@ -64,9 +65,10 @@ def _stamp(program: Program) -> str:
 
 
 def main() -> None:
-    """Build what was never built."""
+    """Build and fetch what was never built or fetched."""
     for program in Program:
         ensure(program)
+    definitions.files()
 
 
 if __name__ == "__main__":
