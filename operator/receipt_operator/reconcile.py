@@ -39,7 +39,7 @@ class Brake(NamedTuple):
     namespaces: frozenset[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """The request an object asks for."""
 

@@ -9,7 +9,7 @@ from receipt_contract.requests import Kind, RequestSpec
 from receipt_contract.status import ConditionReason
 from receipt_operator import reconcile
 from receipt_operator.facts import Facts, failures_of
-from receipt_operator.observed import Observed
+from receipt_operator.observed import Observed, packed
 from receipt_operator.reconcile import Wanted
 from receipt_operator.register.rows import Counts, ObjectKey, Request, RequestState
 from tests.support.requests import NOON, for_reference
@@ -45,8 +45,8 @@ def make_observed(
         generation=generation,
         resource_version="7",
         created_at=BEGAN,
-        spec=spec or for_reference("2024-03/shop.png"),
-        status=status or {"observedGeneration": -1},
+        packed_spec=packed(spec or for_reference("2024-03/shop.png")),
+        packed_status=packed(status or {"observedGeneration": -1}),
     )
 
 

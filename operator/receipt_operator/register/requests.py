@@ -25,7 +25,7 @@ class UnknownRunError(Exception):
     """The register does not know, or not any more, what failed under a runId."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A request about to be written down for the first time."""
 

@@ -45,7 +45,7 @@ class ItemState(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Counts:
     """Items of one request by state."""
 
@@ -110,7 +110,7 @@ class Knobs:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Request:
     """One row of `work.requests`."""
 

@@ -9,7 +9,7 @@ import pytest
 from receipt_contract.requests import RequestSpec
 from receipt_contract.status import Kept
 from receipt_operator.cleaning import Ended, Retention, is_due
-from receipt_operator.observed import Observed, Tracker
+from receipt_operator.observed import Observed, Tracker, packed
 from receipt_operator.status import status_of
 from tests.support.facts import BEGAN, make_facts, make_finished, make_observed, make_request
 from tests.support.requests import NOON, with_field
@@ -52,7 +52,7 @@ ASKING = make_observed(with_field(ttlSecondsAfterFinished=60))
 
 
 def _forbidden(observed: Observed) -> Observed:
-    return replace(observed, status={"effective": {"keptBecause": "Forbidden"}})
+    return replace(observed, packed_status=packed({"effective": {"keptBecause": "Forbidden"}}))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from receipt_contract.requests import Kind
 from receipt_operator import observed as observed_module
-from receipt_operator.observed import Objects, Observed, Tracker, from_document
+from receipt_operator.observed import Objects, Observed, Tracker, from_document, packed
 from receipt_operator.register.rows import ObjectKey
 from tests.support.facts import KEY, make_observed
 from tests.support.requests import for_reference
@@ -171,7 +171,7 @@ def test_an_object_is_read_as_the_api_server_sends_it() -> None:
         generation=4,
         resource_version="99",
         created_at=datetime(2026, 5, 4, 11, tzinfo=UTC),
-        status={},
+        packed_status=packed({}),
     )
 
 

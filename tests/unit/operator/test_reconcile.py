@@ -9,7 +9,7 @@ import pytest
 from receipt_contract.requests import Kind
 from receipt_contract.status import ConditionReason
 from receipt_operator import reconcile
-from receipt_operator.observed import Observed
+from receipt_operator.observed import Observed, packed
 from receipt_operator.reconcile import Act, Brake, Decision
 from receipt_operator.register.rows import Counts, Knobs, ObjectKey, Request
 from receipt_operator.status import status_of
@@ -286,7 +286,7 @@ def test_a_cancel_stays_when_a_replaced_object_does_not_say_it() -> None:
 )
 def test_a_spec_of_another_version_is_not_read(spec: dict[str, Any]) -> None:
     observed = make_observed()
-    unreadable = Observed(**{**vars(observed), "spec": spec})
+    unreadable = replace(observed, packed_spec=packed(spec))
 
     assert reconcile.wanted(unreadable, CLUSTER) is None
 
