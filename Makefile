@@ -62,6 +62,10 @@ generate: setup ## Write the generated files (crds/) anew
 bench: programs ## Measure throughput and latency; QUICK=1 for a short run
 	@$(RUN) -m benchmarks $(ARGS)
 
+.PHONY: ocr-bench
+ocr-bench: setup ## Score how labelled receipts are read; ARGS="--help" tells more
+	@$(RUN) -m benchmarks.ocr $(ARGS)
+
 .PHONY: clean
 clean: ## End the demo and remove the virtual environment and every cache of this checkout
 	@if [ -x $(RUN) ]; then $(RUN) -m dev down; fi

@@ -25,14 +25,14 @@ def run(paths: Sequence[Path], *, as_table: bool) -> ExitCode:
     """Answer for every file, in order; fails when not one could be read."""
     settings = read(ReadingSettings)
     check_engine(settings)
-    found = list(_expand(paths))
+    found = list(expand(paths))
     answers = extract_files(found, settings, today=datetime.now(UTC).date())
     write = _write_table if as_table else _write_json
     read_one = write(_counted(answers, total=len(found)))
     return ExitCode.DONE if read_one else ExitCode.FAILED
 
 
-def _expand(paths: Sequence[Path]) -> Iterator[Path]:
+def expand(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield files as given, and the receipts below folders."""
     for path in paths:
         if not path.is_dir():

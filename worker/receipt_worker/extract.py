@@ -13,7 +13,7 @@ from typing import Any
 
 from receipt_contract.errors import PermanentError, Reason, ReceiptError
 from receipt_runtime import files
-from receipt_worker.document import Extraction, ItemRecord
+from receipt_worker.document import Extraction, ItemRecord, Reading
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingSettings
 
@@ -22,12 +22,18 @@ FAILED = "failed"  # beside the statuses of an extraction
 
 @dataclass(frozen=True)
 class ExtractedFile:
-    """What became of one file: an extraction, or the reason why there is none."""
+    """What became of one file: a reading, or the reason why there is none."""
 
     file: str
     seconds: float
-    extraction: Extraction | None = None
+    reading: Reading | None = None
     error: Reason | None = None
+    picture: bytes = b""  # PNG, when it was asked for
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """The fields."""
+        return self.reading.extraction if self.reading else None
 
     def document(self) -> dict[str, Any]:
         """Fields as printed, in order: plain strings, money as decimal strings, null for none."""
@@ -64,11 +70,23 @@ def extract_files(
 def extract_file(path: Path, reader: Reader, *, max_bytes: int, today: date) -> ExtractedFile:
     """Read one file; its failure is part of the answer."""
     started = time.monotonic()
+    reading, error = None, None
     try:
-        extraction, error = reader.read(_bytes(path, max_bytes), today=today).extraction, None
+        reading = reader.read(_bytes(path, max_bytes), today=today)
     except ReceiptError as failure:
-        extraction, error = None, failure.reason
-    return ExtractedFile(str(path), round(time.monotonic() - started, 3), extraction, error)
+        error = failure.reason
+    return ExtractedFile(str(path), round(time.monotonic() - started, 3), reading, error)
+
+
+def draw_file(path: Path, reader: Reader, *, max_bytes: int, today: date) -> ExtractedFile:
+    """Read one file and draw what was read on its pages; its failure is part of the answer."""
+    started = time.monotonic()
+    reading, picture, error = None, b"", None
+    try:
+        reading, picture = reader.draw(_bytes(path, max_bytes), today=today)
+    except ReceiptError as failure:
+        error = failure.reason
+    return ExtractedFile(str(path), round(time.monotonic() - started, 3), reading, error, picture)
 
 
 def _bytes(path: Path, max_bytes: int) -> bytes:

@@ -27,12 +27,12 @@ from receipt_contract.errors import (
 )
 from receipt_worker import workspace
 from receipt_worker.document import Reading
-from receipt_worker.reader_process import ANSWERS, Answer, Request
+from receipt_worker.reader_process import ANSWERS, Answer, Cost, Request
 from receipt_worker.settings import ReadingSettings
 
 GRACE_SECONDS = 15.0  # beyond the deadline, until the reading process itself counts as stuck
 CLOSE_SECONDS = 5.0
-START_SECONDS = 60.0  # until engines are loaded; two on a quiet machine
+START_SECONDS = 300.0  # until engines are loaded; two on a quiet machine
 
 _log = structlog.get_logger(__name__)
 
@@ -53,6 +53,12 @@ class Reader:
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._cost = Cost()
+
+    @property
+    def cost(self) -> Cost:
+        """What the last receipt took, whatever became of it; nothing when its process died."""
+        return self._cost
 
     def __enter__(self) -> Self:
         """Sweep leftovers and start the reading process; raises OSError."""
@@ -78,26 +84,32 @@ class Reader:
         Raises PermanentError for the content; AttemptError: TIMEOUT, KILLED, ENGINE_FAILED,
         INTERNAL_ERROR; OutageError(NO_SPACE).
         """
-        with self._lock:
-            answer = self._ask(data, today=today)
-        if answer.trail is not None:
-            _log.info("reading failed", reason=answer.reason, failure=answer.trail)
-        if answer.reading is not None:
-            return answer.reading
-        reason = answer.reason or Reason.INTERNAL_ERROR
-        raise _CLASSES.get(reason.failure_class, AttemptError)(reason)
+        return _reading_of(self._ask(data, today=today, drawn=False))
 
-    def _ask(self, data: bytes, *, today: date) -> Answer:
+    def draw(self, data: bytes, *, today: date) -> tuple[Reading, bytes]:
+        """Read one file's bytes and give a PNG of what was read too. Raises as `read` does."""
+        answer = self._ask(data, today=today, drawn=True)
+        return _reading_of(answer), answer.picture
+
+    def _ask(self, data: bytes, *, today: date, drawn: bool) -> Answer:
         if self._folder is None:
             raise RuntimeError("a reader is used as a context manager")
+        request = Request(self._settings, today, self._folder, drawn)
+        with self._lock:
+            return self._exchange(request, data)
+
+    def _exchange(self, request: Request, data: bytes) -> Answer:
+        self._cost = Cost()
         try:
             connection = self._running()
-            connection.send(Request(self._settings, today, self._folder))
+            connection.send(request)
             connection.send_bytes(data)
             if not connection.poll(self._settings.deadline + GRACE_SECONDS):
                 self._stop()
                 return Answer(reason=Reason.TIMEOUT)
-            return ANSWERS.validate_json(connection.recv_bytes())
+            answer = connection.recv_bytes()
+            self._cost = Cost(*connection.recv())
+            return ANSWERS.validate_json(answer)
         except (EOFError, OSError):
             self._stop()
             return Answer(reason=Reason.KILLED)
@@ -143,3 +155,13 @@ class Reader:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+def _reading_of(answer: Answer) -> Reading:
+    """Return the reading, or raise why there is none."""
+    if answer.trail is not None:
+        _log.info("reading failed", reason=answer.reason, failure=answer.trail)
+    if answer.reading is not None:
+        return answer.reading
+    reason = answer.reason or Reason.INTERNAL_ERROR
+    raise _CLASSES.get(reason.failure_class, AttemptError)(reason)

@@ -14,22 +14,23 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from receipt_contract.errors import AttemptError, Reason, ReceiptError
 from receipt_runtime import logs
-from receipt_worker import reading
+from receipt_worker import drawing, reading
 from receipt_worker.document import Reading
 from receipt_worker.engines import choice, tesseract
 from receipt_worker.extraction import vocabulary
 from receipt_worker.settings import ReadingSettings
 
 READY = b"ready"
+KIB = 1024  # the kernel counts memory in these
 CHUNK_BYTES = 1024 * 1024
 ALARM_SPARE_SECONDS = 5  # the child ends itself this long after the deadline, if nobody else does
 
@@ -46,15 +47,27 @@ class Request:
     settings: ReadingSettings
     today: date
     folder: Path
+    drawn: bool = False  # whether a picture of the result is wanted
 
 
 @dataclass(frozen=True)
 class Answer:
     """A reading, or why there is none; `trail` names classes and places of an inner error."""
 
+    __pydantic_config__ = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
     reading: Reading | None = None
+    picture: bytes = b""  # PNG
     reason: Reason | None = None
     trail: str | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one receipt took: seconds its processes computed, bytes the largest of them held."""
+
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
 
 
 ANSWERS: TypeAdapter[Answer] = TypeAdapter(Answer)
@@ -69,10 +82,11 @@ def main() -> int:
         while True:
             request: Request = worker.recv()
             data = worker.recv_bytes()
-            answer = _answer(request, data, worker)
+            answer, cost = _answer(request, data, worker)
             if answer is None:
                 break
             worker.send_bytes(answer)
+            worker.send(astuple(cost))
     return 0
 
 
@@ -93,8 +107,8 @@ def _warm(settings: ReadingSettings) -> None:
         choice.second_engine(settings.engines, timeout=settings.pass_timeout)
 
 
-def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:
-    """Read in a child; None when the worker went away meanwhile."""
+def _answer(request: Request, data: bytes, worker: Connection) -> tuple[bytes | None, Cost]:
+    """Read in a child; no answer when the worker went away meanwhile."""
     with tempfile.TemporaryDirectory(
         prefix="read-", dir=request.folder, ignore_cleanup_errors=True
     ) as folder:
@@ -107,10 +121,11 @@ def _answer(request: Request, data: bytes, worker: Connection) -> bytes | None:
             _read_and_exit(request, data, folder=folder, out=child_end, parent=parent)
         os.close(child_end)
         try:
-            return _collect(results, worker, deadline=request.settings.deadline)
+            answer = _collect(results, worker, deadline=request.settings.deadline)
         finally:
             os.close(results)
-            _end_group(child)
+            cost = _end_group(child)
+        return answer, cost
 
 
 def _collect(results: int, worker: Connection, *, deadline: float) -> bytes | None:
@@ -131,13 +146,14 @@ def _collect(results: int, worker: Connection, *, deadline: float) -> bytes | No
     return b"".join(chunks) or ANSWERS.dump_json(Answer(reason=Reason.KILLED))
 
 
-def _end_group(child: int) -> None:
+def _end_group(child: int) -> Cost:
     """Kill the child with all it started, and reap it. The child leads its group until reaped."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)  # when it had no time to make its group
-    os.waitpid(child, 0)
+    _, _, used = os.wait4(child, 0)
+    return Cost(round(used.ru_utime + used.ru_stime, 3), used.ru_maxrss * KIB)
 
 
 def _read_and_exit(request: Request, data: bytes, *, folder: str, out: int, parent: int) -> None:
@@ -163,7 +179,8 @@ def _die_with(parent: int) -> None:
 
 def _try(request: Request, data: bytes) -> Answer:
     try:
-        return Answer(reading=reading.read(data, request.settings, today=request.today))
+        seen = reading.look(data, request.settings, today=request.today)
+        return Answer(seen.reading, drawing.draw(*seen) if request.drawn else b"")
     except ReceiptError as failure:
         return Answer(reason=failure.reason, trail=logs.trail(failure))
     except MemoryError as failure:

@@ -8,6 +8,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
+
+from PIL import Image
 
 from receipt_contract.errors import AttemptError, Reason
 from receipt_contract.results import ExtractionStatus
@@ -45,29 +48,41 @@ class Round:
     reading: RoundReading
 
 
+class Seen(NamedTuple):
+    """A reading, and the picture of each page as boxes mean it; None where there is none."""
+
+    reading: Reading
+    pictures: tuple[Image.Image | None, ...]
+
+
 def read(data: bytes, settings: ReadingSettings, *, today: date) -> Reading:
     """Read one file.
 
     Raises PermanentError for the content, AttemptError when the engine fails.
     """
+    return look(data, settings, today=today).reading
+
+
+def look(data: bytes, settings: ReadingSettings, *, today: date) -> Seen:
+    """Read one file and keep its pages. Raises as `read` does."""
     started = time.monotonic()
     known = Knowledge(
         vocabulary.load(), Assumptions(today=today, oldest_years=settings.oldest_years)
     )
     document = sheets.opened(data, settings.limits)
     opened = time.monotonic()
-    steps = _steps(settings)
+    order = steps(settings)
     pages = sheets.sheets(document, known.vocabulary)
-    looks = _looked_at(passes.first(steps[0], pages, known.vocabulary))
-    rounds, decision = _read_until_proven(looks, steps[1:], known)
+    looks = _looked_at(passes.first(order[0], pages, known.vocabulary))
+    rounds, decision = read_until_proven(looks, order[1:], known)
     read_all = {item.record.pass_id: item for one in rounds for item in one.outcomes}
     shown = rounds[decision.selected].outcomes
     engine_seconds = sum(item.record.seconds for item in read_all.values())
-    return Reading(
+    reading = Reading(
         extraction=decision.extraction,
         pages=tuple(
-            _page(look.sheet.width, outcome, known.vocabulary)
-            for look, outcome in zip(looks, shown, strict=True)
+            _page(one.sheet.width, outcome, known.vocabulary)
+            for one, outcome in zip(looks, shown, strict=True)
         ),
         passes=passes.selected(read_all, [item.record.pass_id for item in shown]),
         timings={
@@ -76,9 +91,10 @@ def read(data: bytes, settings: ReadingSettings, *, today: date) -> Reading:
             "structuring_seconds": round(time.monotonic() - opened - engine_seconds, 3),
         },
     )
+    return Seen(reading, tuple(one.sheet.picture for one in looks))
 
 
-def _steps(settings: ReadingSettings) -> tuple[Step, ...]:
+def steps(settings: ReadingSettings) -> tuple[Step, ...]:
     """Order passes by worth: another engine sees what the first one cannot."""
 
     def tesseract(psm: int) -> Tesseract:
@@ -104,26 +120,26 @@ def _is_pictured(look: FirstLook) -> bool:
     return look.outcome.record.engine != LAYER_ENGINE
 
 
-def _read_until_proven(
+def read_until_proven(
     looks: Sequence[FirstLook], steps: Sequence[Step], known: Knowledge
 ) -> tuple[list[Round], Decision]:
     """Run the steps that are worth it; returns the outcomes of all and the last decision."""
-    rounds = [_round([look.outcome for look in looks], known)]
+    rounds = [in_round([look.outcome for look in looks], known)]
     found = signs.of_pages(looks, known.vocabulary, known.assumptions)
     if sum(map(_is_pictured, looks)) > MANY_PAGES:
         found |= {ReviewReason.LIMIT_HIT}
-    decision = _decide(rounds, found)
+    decision = decide(rounds, found)
     if not any(look.sheet.picture for look in looks):
         return rounds, decision
     for step in steps:
         if not _is_worth_it(step, rounds, decision):
             continue
-        another = _again(step, looks, rounds, known)
+        another = again(step, looks, rounds, known)
         if another is None:
             found |= {ReviewReason.LIMIT_HIT}  # what was read stands, for a person to see
-            return rounds, _decide(rounds, found)
+            return rounds, decide(rounds, found)
         rounds.append(another)
-        decision = _decide(rounds, found)
+        decision = decide(rounds, found)
     return rounds, decision
 
 
@@ -139,7 +155,7 @@ def _is_worth_it(step: Step, rounds: Sequence[Round], decision: Decision) -> boo
             return True
 
 
-def _again(
+def again(
     step: Step, looks: Sequence[FirstLook], rounds: Sequence[Round], known: Knowledge
 ) -> Round | None:
     """Run one more step; None when a pass of it took too long."""
@@ -152,15 +168,15 @@ def _again(
         if error.reason is not Reason.TIMEOUT:
             raise
         return None
-    return _round(outcomes, known)
+    return in_round(outcomes, known)
 
 
-def _decide(rounds: Sequence[Round], found: frozenset[ReviewReason]) -> Decision:
+def decide(rounds: Sequence[Round], found: frozenset[ReviewReason]) -> Decision:
     found |= signs.of_text([one.outcomes for one in rounds])
     return consensus.decide([one.reading for one in rounds], signs=found)
 
 
-def _round(outcomes: Sequence[PageOutcome], known: Knowledge) -> Round:
+def in_round(outcomes: Sequence[PageOutcome], known: Knowledge) -> Round:
     every = tuple(line for outcome in outcomes for line in outcome.lines)
     reading = RoundReading(
         pages=tuple(PageReading(item.record.page_number, item.record.pass_id) for item in outcomes),

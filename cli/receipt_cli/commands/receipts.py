@@ -136,6 +136,21 @@ def extract(
             show_default=False,
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Print instead where each value was read and what proves it."
+        ),
+    ] = False,
+    image: Annotated[
+        Path | None,
+        typer.Option(
+            "--image",
+            metavar="OUT",
+            dir_okay=False,
+            help="With --explain, for one file: write a PNG of its pages with all that was read.",
+        ),
+    ] = None,
 ) -> None:
     """Read files here and now, without broker and database.
 
@@ -149,9 +164,13 @@ def extract(
     Examples:
       ledger receipts extract photo.jpg
       ledger receipts extract examples/receipts --format jsonl | jq -r '[.file, .total] | @tsv'
+      ledger receipts extract photo.jpg --explain --image seen.png
     """
+    from receipt_cli import explain as explaining
     from receipt_cli import extract as flow
 
+    if explain or image is not None:
+        raise typer.Exit(explaining.run(paths, image=image))
     as_table = sys.stdout.isatty() if output is None else output is Format.TABLE
     raise typer.Exit(flow.run(paths, as_table=as_table))
 

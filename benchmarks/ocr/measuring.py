@@ -1,0 +1,56 @@
+"""Reads labelled receipts as a worker does, on every core, and keeps what each one cost."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date
+from queue import SimpleQueue
+
+from benchmarks.ocr.labels import Label
+from receipt_contract.errors import ReceiptError
+from receipt_worker.document import Reading
+from receipt_worker.reader import Reader
+from receipt_worker.reader_process import Cost
+from receipt_worker.settings import ReadingSettings
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One receipt read; no reading when the file was refused or its reading failed."""
+
+    label: Label
+    reading: Reading | None
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Run:
+    """All receipts read, with the seconds of the clock they took together."""
+
+    measured: tuple[Measured, ...]
+    wall_seconds: float
+
+
+def run(labels: Sequence[Label], settings: ReadingSettings, *, readers: int, today: date) -> Run:
+    """Read every receipt once, `readers` at a time; in the order of the labels."""
+    free: SimpleQueue[Reader] = SimpleQueue()
+
+    def read(label: Label) -> Measured:
+        reader = free.get()
+        try:
+            reading = reader.read(label.path.read_bytes(), today=today)
+        except ReceiptError:
+            reading = None
+        cost = reader.cost
+        free.put(reader)
+        return Measured(label, reading, cost)
+
+    with ExitStack() as stack:
+        for _ in range(readers):
+            free.put(stack.enter_context(Reader(settings)))
+        pool = stack.enter_context(ThreadPoolExecutor(readers))
+        started = time.monotonic()
+        measured = tuple(pool.map(read, labels))
+        return Run(measured, time.monotonic() - started)

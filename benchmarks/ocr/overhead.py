@@ -1,0 +1,93 @@
+"""What the worker adds to the plain `tesseract` program, same picture and same settings.
+
+Measured in one process, in turns, as seconds of computing: others on the machine change both alike.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from benchmarks.ocr.computing import timed
+from benchmarks.ocr.labels import Label
+from receipt_worker import imaging, passes, reading, sheets
+from receipt_worker.extraction import vocabulary
+from receipt_worker.extraction.receipt import Assumptions
+from receipt_worker.imaging import Prepared
+from receipt_worker.passes import Step
+from receipt_worker.reading import Knowledge
+from receipt_worker.settings import ReadingSettings
+from receipt_worker.sheets import Sheet
+
+SAMPLE = 12  # receipts, evenly spread
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Seconds a receipt: the program alone, one pass of ours around it, and all else it takes."""
+
+    program: float
+    one_pass: float
+    preparation: float
+
+    def sentence(self) -> str:
+        """Say it in one line."""
+        more = 100.0 * (self.one_pass / self.program - 1.0)
+        return (
+            f"One pass: {self.one_pass:.3f} CPU s, the program alone {self.program:.3f} on the same"
+            f" picture ({more:+.1f} %); decoding, levelling, cropping and lighting"
+            f" {self.preparation:.3f} CPU s."
+        )
+
+
+def measure(labels: Sequence[Label], settings: ReadingSettings, *, today: date) -> Overhead:
+    """Read a sample once with each; the first step of a reading is Tesseract's."""
+    known = Knowledge(
+        vocabulary.load(), Assumptions(today=today, oldest_years=settings.oldest_years)
+    )
+    step = reading.steps(settings)[0]
+    program = one_pass = preparation = 0.0
+    sample = labels[:: max(1, len(labels) // SAMPLE)]
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder) / "page.ppm"
+        for label in sample:
+            sheet, decoding = timed(partial(_sheet, label.path, settings))
+            prepared, preparing = timed(partial(_prepared, sheet, step))
+            prepared.image.save(picture)
+            program += timed(partial(_program, picture, settings))[1]
+            one_pass += timed(partial(_pass, step, sheet, known))[1] - preparing
+            preparation += decoding + preparing
+    count = len(sample)
+    return Overhead(program / count, one_pass / count, preparation / count)
+
+
+def _sheet(path: Path, settings: ReadingSettings) -> Sheet:
+    document = sheets.opened(path.read_bytes(), settings.limits)
+    return next(sheets.sheets(document, vocabulary.load()))
+
+
+def _prepared(sheet: Sheet, step: Step) -> Prepared:
+    if sheet.picture is None:
+        raise ValueError("a page with a text layer is not read")
+    return imaging.prepare(sheet.picture, step.variant, letter_height=None)
+
+
+def _program(picture: Path, settings: ReadingSettings) -> None:
+    """Call Tesseract as the engine does, and throw away what it says."""
+    options = ("--psm", "6", "-l", settings.languages, "-c", "tessedit_do_invert=0")
+    subprocess.run(
+        ["tesseract", str(picture), "stdout", *options, "tsv"],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+    )
+
+
+def _pass(step: Step, sheet: Sheet, known: Knowledge) -> None:
+    """One pass from its picture to its fields."""
+    looks = tuple(passes.first(step, [sheet], known.vocabulary))
+    reading.read_until_proven(looks, (), known)
