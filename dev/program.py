@@ -28,6 +28,10 @@ class Program:
         self.daemon = daemon
         self._url = url
 
+    def is_ready(self) -> bool:
+        """Tell what its readiness probe says now."""
+        return _says_ok(f"{self._url}{Probe.READY}")
+
     def metrics(self) -> dict[str, float]:
         """Read its metrics as {sample: value}."""
         text = _get(f"{self._url}/metrics")

@@ -22,7 +22,7 @@ from dev import process, program
 from dev.daemon import Daemon
 from dev.generate import ROOT
 from dev.kubernetes.cluster import Cluster
-from dev.program import Probe
+from dev.program import Probe, Program
 from dev.stack import Stack
 from receipt_collector import schema
 from receipt_contract.requests import API_VERSION, Kind
@@ -68,6 +68,7 @@ class Pipeline:
         self.cache.mkdir()
         self._stack = stack
         self._daemons: dict[str, Daemon] = {}
+        self._programs: dict[str, Program] = {}
         self._kubeconfig = cluster.operator_kubeconfig(namespace)
         schema.setup(database_url)
         self.declare_topology()
@@ -109,6 +110,10 @@ class Pipeline:
     def log(self, name: str) -> str:
         """Return what a process has logged."""
         return self._daemons[name].log.read_text(encoding="utf-8")
+
+    def is_ready(self, name: str) -> bool:
+        """Tell what the readiness probe of a process says now."""
+        return self._programs[name].is_ready()
 
     # Objects
 
@@ -194,17 +199,22 @@ class Pipeline:
             return None
         return len(self._status_patches(self.cluster.audit_log, name))
 
+    def first_status_sent(self, kind: Kind, name: str) -> dict[str, Any] | None:
+        """Return the first status patch of an object; None where no audit log shows one."""
+        return next(iter(self._statuses_sent(kind, name)), None)
+
     def last_status_sent(self, kind: Kind, name: str) -> dict[str, Any] | None:
         """Return the last status patch of an object; None where no audit log shows one."""
+        return next(reversed(self._statuses_sent(kind, name)), None)
+
+    def _statuses_sent(self, kind: Kind, name: str) -> list[dict[str, Any]]:
         if self.cluster.audit_log is None:
-            return None
-        patches = [
-            entry
+            return []
+        return [
+            entry["requestObject"]["status"]
             for entry in self._status_patches(self.cluster.audit_log, name)
             if entry["objectRef"]["resource"] == kind.plural
         ]
-        sent: dict[str, Any] = patches[-1]["requestObject"]["status"]
-        return sent
 
     def _status_patches(self, audit_log: Path, name: str) -> list[dict[str, Any]]:
         """Return what the audit log says of the operator's own patches that were carried out."""
@@ -264,7 +274,9 @@ class Pipeline:
     ) -> Daemon:
         daemon = self._stack.daemon(f"{self.namespace}-{name}")
         self._daemons[name] = daemon
-        program.start(daemon, module, {"RABBITMQ_URL": self.broker_url, **settings}, until=until)
+        self._programs[name] = program.start(
+            daemon, module, {"RABBITMQ_URL": self.broker_url, **settings}, until=until
+        )
         return daemon
 
 

@@ -15,6 +15,11 @@ pytestmark = pytest.mark.cluster
 
 REPROCESS = Kind.RECEIPT_REPROCESS
 DELETING = {"RECEIPTS_DELETE_FINISHED": "true"}
+# Objects with the label by which a tool knows what is its own, and why they are kept.
+TRACKED = {
+    "in-flux": ("kustomize.toolkit.fluxcd.io/name=receipts", "TrackedByFlux"),
+    "in-argo-cd": ("argocd.argoproj.io/instance=receipts", "TrackedByArgoCD"),
+}
 
 
 def _names(pipeline: Pipeline) -> set[str]:
@@ -41,19 +46,17 @@ def _ask(pipeline: Pipeline, name: str, *, ttl: int) -> None:
 def test_a_finished_object_is_deleted_where_that_is_allowed_and_not_forgotten(
     pipeline: Pipeline,
 ) -> None:
-    write_small_receipts(pipeline.receipts, "gone.png", "tracked.png", "later.png")
+    names = ["gone", *TRACKED, "later"]
+    write_small_receipts(pipeline.receipts, *(f"{name}.png" for name in names))
     pipeline.start_collector()
     operator = pipeline.start_operator(**DELETING)
     with answering(pipeline.broker_url):
-        for name in ("gone", "tracked"):
-            _ask(pipeline, name, ttl=0)
-        _ask(pipeline, "later", ttl=3600)
-        flux = "kustomize.toolkit.fluxcd.io/name=receipts"
-        pipeline.kubectl("label", "rrp", "tracked", flux)
-        pipeline.wait(REPROCESS, "tracked", _kept_because("TrackedByFlux"))
-        first = pipeline.wait_finished(REPROCESS, "gone")
-        pipeline.wait_finished(REPROCESS, "tracked")
-        pipeline.wait_finished(REPROCESS, "later")
+        for name in names:
+            _ask(pipeline, name, ttl=3600 if name == "later" else 0)
+        for name, (label, reason) in TRACKED.items():
+            pipeline.kubectl("label", "rrp", name, label)
+            pipeline.wait(REPROCESS, name, _kept_because(reason))
+        first = {name: pipeline.wait_finished(REPROCESS, name) for name in names}["gone"]
 
     # The Role lacks the verb: the object says so once, and nothing is tried again and again.
     pipeline.wait(REPROCESS, "gone", _kept_because("Forbidden"))
@@ -70,21 +73,9 @@ def test_a_finished_object_is_deleted_where_that_is_allowed_and_not_forgotten(
 
     assert len(forbidden) == 1
     assert "lacks the verb delete" in forbidden[0]
-    assert _names(pipeline) == {"gone", "tracked", "later"}
-    assert len(_told(pipeline, "tracked")) == 1
+    assert _names(pipeline) == set(names)
+    assert [len(_told(pipeline, name)) for name in TRACKED] == [1, 1]
     assert again["run"]["finishTime"] == first["run"]["finishTime"]
     assert condition_of(again, "Succeeded")["reason"] == "AlreadyCompleted"
-    check_object(pipeline, REPROCESS, "tracked")
-
-
-def test_an_object_stays_where_deleting_is_switched_off_and_says_how_to_change_that(
-    running: Pipeline,
-) -> None:
-    _ask(running, "stays", ttl=0)
-    status = running.wait_finished(REPROCESS, "stays")
-
-    assert status["effective"]["ttlSecondsAfterFinished"] == 0
-    assert status["effective"]["keptBecause"] == "DeletionOff"
-    [note] = _told(running, "stays")
-    assert "operator.deleteFinished" in note
-    check_object(running, REPROCESS, "stays")
+    for name in TRACKED:
+        check_object(pipeline, REPROCESS, name)

@@ -153,6 +153,7 @@ def test_g3_a_second_operator_waits_and_takes_over(pipeline: Pipeline) -> None:
         pipeline.apply(REPROCESS, "one", target={"reference": "one.png"})
         pipeline.wait_finished(REPROCESS, "one")
         sent_by_both = pipeline.published()
+        ready = {name: pipeline.is_ready(name) for name in ("first", "second")}
 
         first.kill()
         pipeline.apply(REPROCESS, "two", target={"reference": "two.png"})
@@ -160,6 +161,7 @@ def test_g3_a_second_operator_waits_and_takes_over(pipeline: Pipeline) -> None:
 
     assert second.is_alive()
     assert sent_by_both == 1
+    assert ready == {"first": True, "second": False}
     assert status["state"] == "Succeeded"
     assert pipeline.published() == 2
 
@@ -174,13 +176,19 @@ def test_g1_a_request_outlives_its_database(pipeline: Pipeline, postgres_server:
     postgres_server.kill()
     try:
         stalled = pipeline.wait(REPROCESS, "database", _stalled("DatabaseUnavailable"))
+        pipeline.apply(REPROCESS, "meanwhile", target={"reference": MANY[0]})
+        unseen = pipeline.wait(REPROCESS, "meanwhile", _stalled("DatabaseUnavailable"))
     finally:
         postgres_server.start()
     with answering(pipeline.broker_url):
         status = pipeline.wait_finished(REPROCESS, "database")
+        meanwhile = pipeline.wait_finished(REPROCESS, "meanwhile")
 
     assert stalled["progress"]["published"] == 5
     assert status["progress"]["summary"] == "40/40"
+    assert condition_of(unseen, "Accepted")["status"] == "Unknown"
+    assert "run" not in unseen
+    assert meanwhile["state"] == "Succeeded"
 
 
 def test_g1_a_request_outlives_its_broker(pipeline: Pipeline, rabbitmq_server: RabbitMQ) -> None:

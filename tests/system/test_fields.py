@@ -1,5 +1,8 @@
 """Fields beyond the target: what each does to a request on a real API server."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 
 from receipt_contract.requests import Kind
@@ -79,6 +82,55 @@ def test_a_selector_asks_the_database_too(running: Pipeline) -> None:
         status = running.wait_finished(REBUILD, "saved")
 
     assert status["progress"]["summary"] == "1/1"
+
+
+def test_every_field_of_a_selector_chooses(running: Pipeline) -> None:
+    write_small_receipts(running.receipts, "chosen/read.png", "chosen/unread.png", first=570)
+    with answering(running.broker_url):
+        running.apply(REPROCESS, "chosen", target={"reference": "chosen/read.png"})
+        running.wait_finished(REPROCESS, "chosen")
+    saved = running.rows(
+        "SELECT transaction_date FROM budget.receipt_evidence"
+        " WHERE source_reference = 'chosen/read.png'"
+    )[0]["transaction_date"]
+    earlier, later = str(saved - timedelta(days=1)), str(saved + timedelta(days=1))
+    wanted: list[tuple[dict[str, Any], int]] = [
+        ({"glob": "chosen/r*.png"}, 1),
+        ({"cache": "Any"}, 2),
+        ({"cache": "Missing"}, 2),
+        ({"cacheVersionBelow": 1_000_000}, 1),
+        ({"cacheVersionBelow": 1}, 0),
+        ({"extractionStatus": ["complete"]}, 1),
+        ({"extractionStatus": ["unreadable"]}, 0),
+        ({"processedBefore": "2100-01-01T00:00:00Z"}, 1),
+        ({"processedBefore": "2000-01-01T00:00:00Z"}, 0),
+        ({"transactionDate": {"from": str(saved), "to": str(saved)}}, 1),
+        ({"transactionDate": {"from": later}}, 0),
+        ({"transactionDate": {"to": earlier}}, 0),
+    ]
+
+    for number, (fields, _) in enumerate(wanted):
+        selector = {"pathPrefix": "chosen/", **fields}
+        running.apply(REPROCESS, f"chosen-{number}", dryRun=True, target={"selector": selector})
+    totals = [
+        running.wait_finished(REPROCESS, f"chosen-{number}")["progress"]["total"]
+        for number in range(len(wanted))
+    ]
+
+    assert [(fields, total) for (fields, _), total in zip(wanted, totals, strict=True)] == wanted
+
+
+def test_an_object_stays_after_its_end_where_deleting_is_off_and_says_so(
+    running: Pipeline,
+) -> None:
+    target = {"reference": "stays.png"}
+    running.apply(REPROCESS, "stays", dryRun=True, ttlSecondsAfterFinished=0, target=target)
+    effective = running.wait_finished(REPROCESS, "stays")["effective"]
+
+    assert effective["ttlSecondsAfterFinished"] == 0
+    assert effective["keptBecause"] == "DeletionOff"
+    notes = {one["reason"]: one["message"] for one in running.events(REPROCESS, "stays")}
+    assert "operator.deleteFinished" in notes["NotDeleted"]
 
 
 def test_a_high_priority_gets_its_slots_first(pipeline: Pipeline) -> None:
