@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from dev.errors import DevError
@@ -18,6 +19,7 @@ class KubectlError(DevError):
     """kubectl ended with an error; the text is its own."""
 
 
+@cache  # asking a kubectl for its version takes as long as using it
 def find() -> Path:
     """Return the machine's kubectl when it is new enough, else the one built from our pins."""
     on_path = shutil.which("kubectl")
