@@ -228,3 +228,13 @@ def test_who_tracks_an_object_is_known_by_its_labels(
     metadata: dict[str, Any], tracker: Tracker | None
 ) -> None:
     assert from_document(_document(**metadata)).tracked_by is tracker
+
+
+def test_the_newest_version_of_a_place_outlives_its_object() -> None:
+    objects = _seen(replace(make_observed(), resource_version="12"), make_observed(key=OTHER))
+
+    objects.drop(KEY)
+
+    assert objects.newest(KEY.kind, KEY.namespace) == 12
+    assert objects.newest(KEY.kind, "elsewhere") == 0
+    assert objects.newest(Kind.CACHE_REBUILD, KEY.namespace) == 0
