@@ -4,12 +4,9 @@ With answers at once the pipeline itself is measured: plan, window, publication,
 mirror. With workers, what a user gets.
 """
 
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 
+from benchmarks import sampling
 from benchmarks.table import Figure
 from receipt_contract.requests import Kind
 from tests.support.answerer import answering
@@ -17,16 +14,7 @@ from tests.support.pipeline import Pipeline
 from tests.support.receipts import write_small_receipts
 
 MAX_IN_FLIGHT = 100
-SAMPLE_SECONDS = 0.5
 KIND = Kind.RECEIPT_REPROCESS
-
-
-@dataclass
-class Watched:
-    """The most work that was seen on its way: sent and not ended."""
-
-    most: int = 0
-    stop: threading.Event = field(default_factory=threading.Event)
 
 
 def with_workers(pipeline: Pipeline, receipts: int) -> list[Figure]:
@@ -46,7 +34,7 @@ def _measure(pipeline: Pipeline, name: str, receipts: int) -> list[Figure]:
     references = [f"{name}/{number:06}.png" for number in range(receipts)]
     write_small_receipts(pipeline.receipts, *references, first=20_000)
     target = {"selector": {"pathPrefix": f"{name}/"}}
-    with _watching(pipeline) as watched:
+    with sampling.watching(lambda: _on_their_way(pipeline)) as most:
         started = time.monotonic()
         pipeline.apply(KIND, name, target=target, maxInFlight=MAX_IN_FLIGHT)
         status = pipeline.wait_finished(KIND, name, within=3600)
@@ -58,27 +46,10 @@ def _measure(pipeline: Pipeline, name: str, receipts: int) -> list[Figure]:
         Figure(name, f"receipts of {receipts} ended", ended, "receipts"),
         Figure(name, "from apply to Finished", receipts / seconds, "receipts/s"),
         Figure(name, "status writes in a minute", writes / seconds * 60, "writes", "lower"),
-        Figure(
-            name, f"most on their way (limit {MAX_IN_FLIGHT})", watched.most, "receipts", "lower"
-        ),
+        Figure(name, f"most on their way (limit {MAX_IN_FLIGHT})", most.value, "receipts", "lower"),
     ]
 
 
-@contextmanager
-def _watching(pipeline: Pipeline) -> Iterator[Watched]:
-    watched = Watched()
-    sent_before = pipeline.published()
-
-    def look() -> None:
-        while not watched.stop.wait(SAMPLE_SECONDS):
-            sent = pipeline.published() - sent_before
-            [ended] = pipeline.rows("SELECT count(ended_at) AS n FROM work.items")
-            watched.most = max(watched.most, sent - ended["n"])
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield watched
-    finally:
-        watched.stop.set()
-        thread.join()
+def _on_their_way(pipeline: Pipeline) -> int:
+    [ended] = pipeline.rows("SELECT count(ended_at) AS n FROM work.items")
+    return pipeline.published() - int(ended["n"])

@@ -29,10 +29,14 @@ def show(figures: Sequence[Figure], earlier: Sequence[Figure]) -> None:
         print(f"{one.benchmark:<12} {one.measure:<52} {one.value:>12.2f} {one.unit:<12} {ratio}")
 
 
-def write(figures: Sequence[Figure]) -> None:
-    """Write the figures for the next run to compare with."""
+def write(figures: Sequence[Figure], earlier: Sequence[Figure]) -> None:
+    """Write the figures for the next run to compare with; of what was not run, the earlier ones."""
+    ran = {one.benchmark for one in figures}
+    kept = [one for one in earlier if one.benchmark not in ran]
     LATEST.parent.mkdir(exist_ok=True)
-    LATEST.write_text(json.dumps([asdict(one) for one in figures], indent=1), encoding="utf-8")
+    LATEST.write_text(
+        json.dumps([asdict(one) for one in (*kept, *figures)], indent=1), encoding="utf-8"
+    )
 
 
 def read() -> list[Figure]:

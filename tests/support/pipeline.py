@@ -115,6 +115,10 @@ class Pipeline:
         """Tell what the readiness probe of a process says now."""
         return self._programs[name].is_ready()
 
+    def metrics(self, name: str) -> dict[str, float]:
+        """Read the metrics of a process."""
+        return self._programs[name].metrics()
+
     # Objects
 
     def apply(self, kind: Kind, name: str, **spec: Any) -> None:

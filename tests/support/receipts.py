@@ -46,3 +46,15 @@ def write_small_receipts(root: Path, *references: str, first: int = 1) -> None:
         path = root / reference
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(small_receipt(number).content)
+
+
+def write_copies(root: Path, *references: str) -> None:
+    """Write one small receipt at each reference; bytes behind the image make each another source.
+
+    A hundred times as fast as drawing each.
+    """
+    image = small_receipt().content
+    for reference in references:
+        path = root / reference
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(image + reference.encode())
