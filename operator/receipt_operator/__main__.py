@@ -117,6 +117,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     database.hold(fence)
     brake = await _until_it_answers(lambda: _set_brake(settings, database, fence))
     pulse.leads = True
+    metrics.MIRROR_AGE.set_function(lambda: pulse.age("mirror"))
     objects, board = Objects(), Board()
     retention = Retention(may_delete=settings.delete_finished)
     planner = Planner(

@@ -110,9 +110,10 @@ class Cleaner:
 def is_due(one: Ended, now: datetime) -> bool:
     """Tell whether an object's time is over, counted from when its end could be seen at all."""
     ttl = one.spec.ttl_seconds_after_finished
-    if ttl is None or not _shows_its_end(one.observed):
+    if ttl is None:
         return False
-    return now >= max(one.finished_at, one.observed.created_at) + timedelta(seconds=ttl)
+    over_at = max(one.finished_at, one.observed.created_at) + timedelta(seconds=ttl)
+    return now >= over_at and _shows_its_end(one.observed)
 
 
 def _said(observed: Observed) -> object:

@@ -118,6 +118,7 @@ def _skeleton(status: Mapping[str, Any]) -> tuple[Any, ...]:
         (status.get("progress") or {}).get("totalIsFinal"),
         status.get("effective"),
         len(status.get("history") or ()),
+        "queue" in status,
     )
 
 

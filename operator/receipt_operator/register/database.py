@@ -3,7 +3,7 @@
 psycopg's errors end here: what is away is an outage, what lost its lease is `LeaseLostError`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -28,9 +28,12 @@ _AWAY = (
 # Local to each transaction: behind a pooler a session's settings would leak to other clients.
 SETTINGS = """
     SELECT set_config('statement_timeout', '30s', true), set_config('lock_timeout', '5s', true),
-           set_config('timezone', 'UTC', true), set_config('transaction_read_only', %s, true)
+           set_config('timezone', 'UTC', true),
+           set_config('transaction_read_only',
+                      coalesce(%(read_only)s, current_setting('transaction_read_only')), true)
 """
-
+AS_IT_IS = {"read_only": None}  # a server may take no writes, which is found out by the first one
+READ_ONLY = {"read_only": "on"}
 
 # Our tables are not there, are another version's, or are not for this user.
 NOT_SET_UP = (
@@ -109,7 +112,7 @@ class Database:
 
         Raises OutageError(DATABASE_UNAVAILABLE).
         """
-        async with self._transaction(read_only="on") as connection:
+        async with self._transaction(READ_ONLY) as connection:
             yield connection
 
     @asynccontextmanager
@@ -133,9 +136,11 @@ class Database:
             yield connection
 
     @asynccontextmanager
-    async def _transaction(self, read_only: str = "off") -> AsyncIterator[Connection]:
+    async def _transaction(
+        self, settings: Mapping[str, str | None] = AS_IT_IS
+    ) -> AsyncIterator[Connection]:
         async with _translated(), self._pool.connection() as connection:
-            await connection.execute(SETTINGS, [read_only])
+            await connection.execute(SETTINGS, settings)
             yield connection
 
 

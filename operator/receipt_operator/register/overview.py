@@ -7,7 +7,7 @@ from receipt_operator.register.reading import Reader
 
 _REQUESTS = """
 SELECT request_id::text, cluster, namespace, kind, name, run_id, state, result, total, parked,
-       ending, created_at, accepted_at, started_at, finished_at,
+       awaiting_approval, ending, created_at, accepted_at, started_at, finished_at,
        coalesce(request.done, live.done) AS done,
        coalesce(request.failed, live.failed) AS failed,
        coalesce(request.skipped, live.skipped) AS skipped

@@ -138,6 +138,15 @@ def test_events_tell_what_began(
             False,
             id="a plan grew",
         ),
+        pytest.param(
+            ACCEPTED, ACCEPTED | {"queue": {"position": 9, "ahead": 900}}, True, id="it has to wait"
+        ),
+        pytest.param(
+            ACCEPTED | {"queue": {"position": 9, "ahead": 900}},
+            ACCEPTED | {"queue": {"position": 8, "ahead": 800}},
+            False,
+            id="it came forward",
+        ),
     ],
 )
 def test_a_transition_is_a_change_of_what_is_true(
