@@ -48,11 +48,12 @@ def total(readings: Sequence[RoundReading]) -> Choice[TotalFound] | None:
 
 
 def day(readings: Sequence[RoundReading]) -> Choice[DateFound] | None:
-    """Choose the date most engines agree on."""
+    """Choose the date most engines saw anywhere, then the one that readings thought best."""
+    best = [reading.findings.day.value for reading in readings if reading.findings.day]
     return _chosen(
-        [(reading, reading.findings.day) for reading in readings],
+        [(reading, found) for reading in readings for found in reading.findings.days],
         same=lambda found: found.value,
-        then=lambda found, _: (found.labelled, found.confidence),
+        then=lambda found, _: (best.count(found.value), found.labelled, found.confidence),
     )
 
 
@@ -106,6 +107,11 @@ def _nothing(_value: object, _reading: RoundReading) -> tuple[float, ...]:
     return ()
 
 
+def _distinct(readings: Sequence[RoundReading]) -> list[RoundReading]:
+    """Count a reading once, however often it has a value."""
+    return list({id(reading): reading for reading in readings}.values())
+
+
 def _chosen(
     given: Sequence[tuple[RoundReading, T | None]],
     *,
@@ -118,7 +124,9 @@ def _chosen(
     if not held:
         return None
     supported = {
-        same(value): support([reading for reading, each in held if same(each) == same(value)])
+        same(value): support(
+            _distinct([reading for reading, each in held if same(each) == same(value)])
+        )
         for _, value in held
     }
     reading, value = max(
@@ -130,4 +138,4 @@ def _chosen(
             then(pair[1], pair[0]),
         ),
     )
-    return Choice(value, reading, supported[same(value)], len(held))
+    return Choice(value, reading, supported[same(value)], len({id(each) for each, _ in held}))

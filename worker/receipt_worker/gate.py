@@ -80,19 +80,17 @@ def is_total_certain(chosen: Choice[TotalFound]) -> bool:
 
 def is_date_agreed(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
     """Say whether enough readings gave this date: more engines, a text layer, or clear ones."""
-    agreeing = [
-        reading
-        for reading in readings
-        if reading.findings.day is not None and reading.findings.day.value == chosen.value.value
-    ]
-    if chosen.support.engines >= ENGINES or any(reading.given for reading in agreeing):
+    value = chosen.value.value
+    agreeing = {
+        place: max(found.confidence for found in reading.findings.days if found.value == value)
+        for place, reading in enumerate(readings)
+        if any(found.value == value for found in reading.findings.days)
+    }
+    if chosen.support.engines >= ENGINES or chosen.reading.given:
         return True
     if chosen.support.trust >= BELIEVED and chosen.value.labelled:
         return chosen.value.confidence >= CLEAR_ALONE
-    clear = sum(
-        reading.findings.day is not None and reading.findings.day.confidence >= CLEAR
-        for reading in agreeing
-    )
+    clear = sum(confidence >= CLEAR for confidence in agreeing.values())
     return clear >= AGREEING_CLEARLY or len(agreeing) >= AGREEING
 
 

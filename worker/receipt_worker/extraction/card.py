@@ -13,7 +13,7 @@ from receipt_worker.extraction.vocabulary import Vocabulary, has_word
 HIDDEN = "*"
 KEPT = 4
 
-_MASK = r"[xX*#\u2022\u25cf]"
+_MASK = r"[xX*#\u2022\u25cf\u00d7\u2217\uff0a\u6c34\u7c73]"  # also what engines read for asterisks
 # Grouped as printed on cards: 4-4-4-4(-3), 4-6-5, or one run of 15, 16 or 19 digits.
 _GROUPED = re.compile(r"(?<![\d.,])\d{4}([ \-.])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?(?!\d)")
 _AMEX = re.compile(r"(?<![\d.,])3\d{3}([ \-.])\d{6}\1\d{5}(?!\d)")
@@ -29,12 +29,22 @@ _MASKED = re.compile(
 _LAST4 = re.compile(rf"{_MASK}[ \-]?{_MASK}[ \-]?(\d{{4}})(?!\d)")
 # Engines read rows of asterisks as x, k, e or quotes; only believed on a line about a card.
 _BLURRED_LAST4 = re.compile(r"[xXkKeE*#\u00ab\u00bb&%\s]{5,}([\dO]{4})(?![\d.,])")
+_TAIL = re.compile(r"(?<![\d.,])[3-6]\d*(?:[ \-]\d+)*[ \-]?$")
+_HEAD = re.compile(r"\d+(?:[ \-]\d+)*(?![\d.,])")
+_CARD_LENGTHS = {15, 16, 19}
+_SEQUENCE = "0000"  # of the card, printed behind its number
 _LUHN_BASE = 9
 
 
 def redacted(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Line, ...]:
-    """Return the lines with card numbers struck out in every word; places stay the same."""
-    return tuple(_redacted_line(line, vocabulary) for line in lines)
+    """Return the lines with card numbers struck out in every word; places stay the same.
+
+    A number that goes on in the next line is struck out in both.
+    """
+    whole = [_redacted_line(line, vocabulary) for line in lines]
+    for place in range(len(whole) - 1):
+        whole[place : place + 2] = _redacted_pair(whole[place], whole[place + 1])
+    return tuple(whole)
 
 
 def redact(text: str, *, about_card: bool) -> str:
@@ -57,11 +67,34 @@ def last4(lines: Sequence[Line], vocabulary: Vocabulary) -> str | None:
         if has_word(line.text, vocabulary.card_words)
         for match in _BLURRED_LAST4.finditer(line.text)
     }
+    found.discard(_SEQUENCE)
     return found.pop() if len(found) == 1 else None
 
 
 def _redacted_line(line: Line, vocabulary: Vocabulary) -> Line:
-    text = redact(line.text, about_card=has_word(line.text, vocabulary.card_words))
+    return _with_text(
+        line, redact(line.text, about_card=has_word(line.text, vocabulary.card_words))
+    )
+
+
+def _redacted_pair(above: Line, below: Line) -> list[Line]:
+    """Strike out a number that begins at the end of one line and ends in the next one."""
+    tail, head = _TAIL.search(above.text), _HEAD.match(below.text)
+    if tail is None or head is None:
+        return [above, below]
+    both = tail[0] + head[0]
+    digits = re.sub(r"\D", "", both)
+    if len(digits) not in _CARD_LENGTHS or not _luhn(digits):
+        return [above, below]
+    struck = _struck(both)
+    return [
+        _with_text(above, above.text[: tail.start()] + struck[: len(tail[0])]),
+        _with_text(below, struck[len(tail[0]) :] + below.text[head.end() :]),
+    ]
+
+
+def _with_text(line: Line, text: str) -> Line:
+    """Return the line with another text of the same length, word by word."""
     if text == line.text:
         return line
     words, start = [], 0

@@ -115,9 +115,10 @@ def _parts(found: Sequence[Labelled], value: Decimal) -> Iterator[Decimal]:
 def is_rounded(source: Labelled, found: Sequence[Labelled]) -> bool:
     """Say whether this is another total after the rounding to coins, which is what was paid."""
     value = abs(source.value)
-    coins = {coin for coin in labels.values(found, Role.ROUNDING) if 0 < coin < CASH_ROUNDING}
+    if value % CASH_ROUNDING or not any(item.role is Role.ROUNDING for item in found):
+        return False
     sums = labels.sizes(item for item in found if item.role in {Role.TOTAL, Role.SUBTOTAL})
-    return value % CASH_ROUNDING == 0 and any(abs(value - base) in coins for base in sums)
+    return any(0 < abs(value - base) < CASH_ROUNDING for base in sums)
 
 
 def times_printed(value: Decimal, rows: Sequence[Row]) -> int:

@@ -16,19 +16,21 @@ WHOLE_NAME_LETTERS = 5  # beside the legal form; with fewer the name began on th
 PLACE_POINTS = 12
 LEGAL_POINTS = 20  # ends with a legal form: the entity that sold
 FORM_POINTS = 14  # a kind of shop
-ADDRESS_POINTS = 5  # the address follows
+ADDRESS_POINTS = 9  # the address follows
+FOOT_POINTS = 8  # a legal entity further down, where the head is a picture
 SITE_POINTS = 7  # a web address further down, where the head is a picture
 AGAINST = 14  # a word or an amount that no name has
 NUMBER_AGAINST = 12  # digits of a registration, a telephone, a post code
+BELOW_AGAINST = 12  # an address stands above: that of another name
 SCRAP_AGAINST = 9  # letters that the engine guessed
 
 DOUBTFUL = 60.0  # confidence of a line below which it is a scrap
 MANY_DIGITS = 8
-FEW_LETTERS = 6
+SCRAP_WORD = 2  # letters a word, on average
 
 _REGISTRATION = re.compile(r"\s*[(\[{][^)\]}]{0,24}[)\]}]?\s*$|\s+\d{5,}-?\w?\s*$")
 _NUMBER_AND_REST = re.compile(r"\s*[(\[{]\s?\d{4,8}\s?-?\s?[A-Z]\s?[)\]}].*$", re.IGNORECASE)
-_EDGES = re.compile(r"^[^\w&']+|[^\w.)&']+$")
+_EDGES = re.compile(r"^[^\w&']+|[^\w.()&']+$")
 _POST_CODE = re.compile(r"(?<!\d)\d{5}(?!\d)")
 _SITE = re.compile(r"www\s?[.,]\s?([a-z0-9\-]{3,40})\s?[.,]\s?(?:[a-z]{2,3})\b", re.IGNORECASE)
 
@@ -46,11 +48,16 @@ def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | N
     """Find the best name of the head; a web address further down when the head has none."""
     head = _head(lines)
     found = [
-        MerchantFound(name, line, PLACE_POINTS - place + _points(head, place, vocabulary))
+        MerchantFound(
+            name,
+            line,
+            PLACE_POINTS - place + _points(head, place, vocabulary),
+        )
         for place, line in enumerate(head)
         if (name := _name(line.text))
     ]
-    named = [item for item in (*found, *_sites(lines, vocabulary)) if item.score > 0]
+    further = (*_entities(lines[len(head) :], vocabulary), *_sites(lines, vocabulary))
+    named = [item for item in (*found, *further) if item.score > 0]
     best = max(named, key=lambda item: item.score, default=None)
     return _completed(best, found, vocabulary) if best in found else best
 
@@ -67,6 +74,9 @@ def _name(text: str) -> str:
     name, before = _NUMBER_AND_REST.sub("", text.strip()), ""
     while name != before:
         before, name = name, _EDGES.sub("", _REGISTRATION.sub("", name))
+    words = name.split()
+    if len(words) >= LEAST_LETTERS and all(len(word) == 1 for word in words):
+        name = "".join(words)  # letters printed apart
     return name if _letters(plain(name)) >= LEAST_LETTERS else ""
 
 
@@ -86,11 +96,41 @@ def _points(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:
         points -= NUMBER_AGAINST
     if contacts.is_street(name, vocabulary) and not legal:
         points -= NUMBER_AGAINST
-    if line.confidence < DOUBTFUL or letters < FEW_LETTERS:
-        points -= SCRAP_AGAINST
+    if line.confidence < DOUBTFUL or letters < LEAST_LETTERS or _is_scrap(name):
+        return points - SCRAP_AGAINST
+    if any(contacts.is_street(above.text, vocabulary) for above in head[:place]):
+        points -= BELOW_AGAINST
     if place + 1 < len(head) and contacts.is_street(head[place + 1].text, vocabulary):
         points += ADDRESS_POINTS
     return points
+
+
+def _is_scrap(name: str) -> bool:
+    """Say whether the words are one or two marks long, as engines read from drawings."""
+    words = name.split()
+    return len(words) > 1 and _letters(name) <= SCRAP_WORD * len(words)
+
+
+def _entities(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFound]:
+    """Find legal entities further down, each up to the end of its legal form."""
+    found = []
+    for line in lines:
+        words = line.text.split()
+        ends = [
+            place
+            for place in range(1, len(words) + 1)
+            if _ends_legally(" ".join(words[:place]), vocabulary)
+        ]
+        name = _name(" ".join(words[: ends[-1]])) if ends else ""
+        if (
+            name
+            and line.confidence >= DOUBTFUL
+            and not _begins_above(name, vocabulary)
+            and not has_word(line.text, vocabulary.other_sites)
+            and not money.amounts(line.text)
+        ):
+            found.append(MerchantFound(name, line, FOOT_POINTS))
+    return found
 
 
 def _ends_legally(name: str, vocabulary: Vocabulary) -> bool:
@@ -111,22 +151,32 @@ def _sites(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFound]
 def _completed(
     best: MerchantFound | None, found: Sequence[MerchantFound], vocabulary: Vocabulary
 ) -> MerchantFound | None:
-    """Put the line above in front, where the best line holds little more than a legal form."""
-    if best is None or not _begins_above(best.name, vocabulary):
-        return best
-    above = [item for item in found if item.line.number == best.line.number - 1]
-    if not above or above[0].score < 0:
-        return best
-    return MerchantFound(f"{above[0].name} {best.name}", best.line, best.score)
+    """Put the lines above in front, as long as the name shows that it began there."""
+    if best is None:
+        return None
+    name, number = best.name, best.line.number
+    for above in sorted(found, key=lambda item: -item.line.number):
+        if above.line.number >= number:
+            continue
+        if above.line.number < number - 1 or above.score < 0 or not _begins_above(name, vocabulary):
+            break
+        name, number = f"{_EDGES.sub('', above.line.text)} {name}", above.line.number
+    return MerchantFound(name, best.line, best.score)
 
 
 def _begins_above(name: str, vocabulary: Vocabulary) -> bool:
+    """Say whether little more than a legal form is left, a bracket only ends, or a kind begins."""
     if not _ends_legally(name, vocabulary):
         return False
     rest = f" {plain(name)} "
     for form in vocabulary.legal_forms:
         rest = rest.replace(f" {form} ", " ")
-    return _letters(rest) < WHOLE_NAME_LETTERS or name.count(")") > name.count("(")
+    words = rest.split()
+    return (
+        _letters(rest) < WHOLE_NAME_LETTERS
+        or name.count(")") > name.count("(")
+        or words[0] in vocabulary.merchant_forms
+    )
 
 
 def _letters(text: str) -> int:

@@ -103,7 +103,8 @@ def _weight(source: Labelled, held: frozenset[Evidence], rows: Sequence[Row]) ->
     printed = min(identities.times_printed(abs(source.value), rows), 3)
     place = 10 * source.position // max(1, len(rows))
     zero = -1000 if source.value == 0 else 0
-    return 100 * min(strong, 2) + 30 * label + 10 * printed + place + zero
+    paid = 50 if Evidence.PAID_MINUS_CHANGE in held else 0
+    return 100 * min(strong, 2) + paid + 30 * label + 10 * printed + place + zero
 
 
 def _finals_first(judged: Sequence[TotalFound], found: Sequence[Labelled]) -> Iterator[TotalFound]:
