@@ -19,7 +19,8 @@ def make(folder: Path) -> None:
     with console.step("making the virtual environment"):
         _run(sys.executable, "-m", "venv", str(folder))
         _run(python, "-m", "pip", "install", "--quiet", "--upgrade", _PIP)
-        _run(python, "-m", "pip", "install", "--quiet", "--editable", ".[cli]", "--group", "dev")
+        ours = ("--editable", ".[cli,rapidocr]", "--group", "dev")
+        _run(python, "-m", "pip", "install", "--quiet", *ours)
 
 
 def _run(*argv: str) -> None:

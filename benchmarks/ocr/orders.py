@@ -32,7 +32,7 @@ def curves(labels: Sequence[Label], settings: ReadingSettings, *, today: date) -
         vocabulary.load(), Assumptions(today=today, oldest_years=settings.oldest_years)
     )
     read = [list(_after_each(label, settings, known)) for label in labels]
-    names = [f"{step.engine.name} {step.variant}" for step in reading.steps(settings)]
+    names = [f"{step.engine.name} {step.variant}" for step in reading.steps(settings, pages=1)]
     return [
         Curve(
             measure.value,
@@ -52,9 +52,9 @@ def curves(labels: Sequence[Label], settings: ReadingSettings, *, today: date) -
 def _after_each(label: Label, settings: ReadingSettings, known: Knowledge) -> Iterator[_After]:
     started = computing.computed()
     document = sheets.opened(label.path.read_bytes(), settings.limits)
-    first, *more = reading.steps(settings)
+    first, *more = reading.steps(settings, pages=1)
     pages = sheets.sheets(document, known.vocabulary)
-    looks = tuple(passes.first(first, pages, known.vocabulary))
+    looks = tuple(passes.first(first, pages, known.vocabulary, probe=reading.probe(settings)))
     found = signs.of_pages(looks, known.vocabulary, known.assumptions)
     rounds = [reading.in_round([look.outcome for look in looks], known)]
     yield _After(computing.computed() - started, reading.decide(rounds, found).extraction)

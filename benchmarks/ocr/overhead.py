@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks.ocr.computing import timed
 from benchmarks.ocr.labels import Label
 from receipt_worker import imaging, passes, reading, sheets
+from receipt_worker.engines.choice import Engines
 from receipt_worker.extraction import vocabulary
 from receipt_worker.extraction.receipt import Assumptions
 from receipt_worker.imaging import Prepared
@@ -45,11 +46,12 @@ class Overhead:
 
 
 def measure(labels: Sequence[Label], settings: ReadingSettings, *, today: date) -> Overhead:
-    """Read a sample once with each; the first step of a reading is Tesseract's."""
+    """Read a sample once with each."""
+    alone = settings.model_copy(update={"engines": Engines.TESSERACT})
     known = Knowledge(
         vocabulary.load(), Assumptions(today=today, oldest_years=settings.oldest_years)
     )
-    step = reading.steps(settings)[0]
+    step = reading.steps(alone, pages=1)[0]
     program = one_pass = preparation = 0.0
     sample = labels[:: max(1, len(labels) // SAMPLE)]
     with tempfile.TemporaryDirectory() as folder:
@@ -89,5 +91,5 @@ def _program(picture: Path, settings: ReadingSettings) -> None:
 
 def _pass(step: Step, sheet: Sheet, known: Knowledge) -> None:
     """One pass from its picture to its fields."""
-    looks = tuple(passes.first(step, [sheet], known.vocabulary))
+    looks = tuple(passes.first(step, [sheet], known.vocabulary, probe=step.engine))
     reading.read_until_proven(looks, (), known)

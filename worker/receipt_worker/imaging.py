@@ -64,7 +64,8 @@ def prepare(page: Image.Image, variant: Variant, *, letter_height: float | None)
     blur = ImageFilter.GaussianBlur(BLUR_SIGMA)
     match variant:
         case Variant.CROPPED:
-            return cropped(page)
+            part = cropped(even(page))  # ink shows better where light is even
+            return part._replace(image=page.crop(_box_of(part)))
         case Variant.EVEN_BLUR:
             part = cropped(even(page))
             return part._replace(image=part.image.filter(blur))
@@ -74,6 +75,10 @@ def prepare(page: Image.Image, variant: Variant, *, letter_height: float | None)
             return part._replace(image=image, factor=image.width / part.image.width)
         case Variant.NATIVE:
             return Prepared(page, 0, 0, 1.0)
+
+
+def _box_of(part: Prepared) -> tuple[int, int, int, int]:
+    return part.left, part.top, part.left + part.image.width, part.top + part.image.height
 
 
 def grey(image: Image.Image) -> Image.Image:

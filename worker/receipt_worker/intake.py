@@ -55,6 +55,11 @@ class Page(Protocol):
 class Document(Protocol):
     """An opened file; pages are decoded when they are asked for."""
 
+    @property
+    def page_count(self) -> int:
+        """How many pages there are."""
+        ...
+
     def pages(self) -> Iterator[Page]:
         """All pages in order; one is valid until the next is asked for."""
         ...
@@ -76,12 +81,12 @@ class ImageDocument:
             frames = 1
         if frames > limits.max_pages:
             raise PermanentError(Reason.TOO_MANY_PAGES)
-        self._frames = frames
+        self.page_count = frames
         self._limits = limits
 
     def pages(self) -> Iterator["ImagePage"]:
         """All frames."""
-        for number in range(self._frames):
+        for number in range(self.page_count):
             with _refusals():
                 self._image.seek(number)
             check_pixels(*self._image.size, self._limits)

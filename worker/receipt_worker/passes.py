@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from PIL import Image
+
 from receipt_worker import imaging, orientation
 from receipt_worker.document import PassRecord, PassStatus
 from receipt_worker.engines.base import Engine
@@ -47,14 +49,19 @@ class FirstLook(NamedTuple):
     certain: bool
 
 
-def first(step: Step, sheets: Iterable[Sheet], vocabulary: Vocabulary) -> Iterator[FirstLook]:
-    """Read every page once, turned upright, one after the other."""
+def first(
+    step: Step, sheets: Iterable[Sheet], vocabulary: Vocabulary, *, probe: Engine
+) -> Iterator[FirstLook]:
+    """Read every page once, one after the other; `probe` finds which way up one is."""
     for number, sheet in enumerate(sheets, start=1):
         if sheet.picture is None:
             yield FirstLook(sheet, _given(sheet, number), certain=True)
             continue
+        if step.engine.name == probe.name:  # others see at once that a page lies on its side
+            turned = orientation.beforehand(sheet.picture, probe)
+            sheet = sheet.turned(turned.page) if turned.turn else sheet  # noqa: PLW2901 - same page
         outcome = _run(step, sheet, vocabulary, pass_id=number, letter_height=None)
-        turned = orientation.upright(sheet.picture, outcome.words, step.engine)
+        turned = orientation.upright(_picture(sheet), outcome.words, probe)
         if turned.turn:
             sheet = sheet.turned(turned.page)  # noqa: PLW2901 - the same page
             outcome = _run(step, sheet, vocabulary, pass_id=number, letter_height=None)
@@ -69,7 +76,7 @@ def again(
     before: Sequence[PageOutcome],
     next_id: int,
 ) -> tuple[PageOutcome, ...]:
-    """Read every pictured page another way; given pages keep their outcome."""
+    """Read every pictured page another way than `before`; given pages keep their outcome."""
     outcomes = []
     for sheet, earlier in zip(sheets, before, strict=True):
         if sheet.picture is None:
@@ -97,11 +104,9 @@ def _run(
     pass_id: int,
     letter_height: float | None,
 ) -> PageOutcome:
-    if sheet.picture is None:
-        raise ValueError("a given page is not read")
     engine = step.engine
     started = time.monotonic()
-    prepared = imaging.prepare(sheet.picture, step.variant, letter_height=letter_height)
+    prepared = imaging.prepare(_picture(sheet), step.variant, letter_height=letter_height)
     words = prepared.placed(engine.words(prepared.image))
     seconds = time.monotonic() - started
     found = card.redacted(lines.cleaned(lines.rows(words, page=sheet.number)), vocabulary)
@@ -126,6 +131,12 @@ def _given(sheet: Sheet, pass_id: int) -> PageOutcome:
         seconds=0.0,
     )
     return PageOutcome(record, sheet.layer)
+
+
+def _picture(sheet: Sheet) -> Image.Image:
+    if sheet.picture is None:
+        raise ValueError("a given page is not read")
+    return sheet.picture
 
 
 def _record(  # noqa: PLR0913 - a record has this many parts

@@ -33,13 +33,14 @@ class PdfDocument:
         except pypdfium2.PdfiumError as error:
             reason = _REASONS.get(getattr(error, "err_code", None), Reason.CORRUPT)
             raise PermanentError(reason) from error
-        if len(self._pdf) > limits.max_pages:
+        self.page_count = len(self._pdf)
+        if self.page_count > limits.max_pages:
             raise PermanentError(Reason.TOO_MANY_PAGES)
         self._limits = limits
 
     def pages(self) -> Iterator["PdfPage"]:
         """All pages in order; the one before is closed."""
-        for number in range(len(self._pdf)):
+        for number in range(self.page_count):
             try:
                 page = self._pdf[number]
             except pypdfium2.PdfiumError as error:

@@ -19,6 +19,7 @@ from PIL import Image
 from dev import paper
 from receipt_contract.errors import AttemptError, OutageError, Reason, ReceiptError
 from receipt_worker import workspace
+from receipt_worker.engines.choice import Engines
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingSettings
 from tests.integration.worker.volume import small_disk
@@ -41,8 +42,9 @@ def noise() -> bytes:
 
 
 def settings(folder: Path, **changes: object) -> ReadingSettings:
-    """Return settings that keep page images in `folder`."""
-    return ReadingSettings.model_validate({"RECEIPT_OCR_WORK_FOLDER": folder, **changes})
+    """Return settings that keep page images in `folder`; one engine, which starts at once."""
+    own = {"RECEIPT_OCR_WORK_FOLDER": folder, "RECEIPT_OCR_ENGINES": Engines.TESSERACT}
+    return ReadingSettings.model_validate({**own, **changes})
 
 
 def family(root: int | None = None) -> set[int]:

@@ -22,12 +22,14 @@ from rapidocr.main import RapidOCRError
 from receipt_contract.errors import AttemptError, Reason
 from receipt_worker.extraction.lines import Box, Word
 
-DETECTION_PIXELS = 700_000  # finding lines costs time by the pixel, and needs no more of them
+DETECTION_PIXELS = 450_000  # finding lines costs time by the pixel, and needs no more of them
 LEAST_SIDE = 32  # pixels; the models see nothing in less
 LEAST_SCORE = 0.5  # mean certainty of a line that is text
 LINES_AT_ONCE = 6
 LINE_HEIGHT = 48  # pixels, given by the model
 SHORTEST_LINE = 48  # pixels; lines are padded to the longest of those read at once
+MOST_PIXELS = 60_000  # of all lines together at the model's height: twice the longest receipt
+STANDS = 2.0  # times its width, from which the height of a line tells that it runs up or down
 WIDE_GAP = 3.0  # times the usual step between characters, from which another word begins
 
 _FINDER, _READER = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
@@ -49,6 +51,12 @@ class _Found(NamedTuple):
     corners: Any
     picture: Any
 
+    @property
+    def length(self) -> float:
+        """Width in pixels at the model's height."""
+        height, width = self.picture.shape[:2]
+        return float(LINE_HEIGHT * width / height)
+
 
 class RapidOcr:
     """The second engine; `timeout` is seconds a pass may take."""
@@ -64,13 +72,18 @@ class RapidOcr:
         self._timeout = timeout
 
     def words(self, image: Image.Image) -> tuple[Word, ...]:
-        """Read one image. Raises AttemptError: ENGINE_FAILED or TIMEOUT."""
+        """Read one image; nothing of a page that lies on its side.
+
+        Raises AttemptError: ENGINE_FAILED, or TIMEOUT also for more text than a receipt has.
+        """
         if min(image.size) < LEAST_SIDE:
             return ()
         ends = time.monotonic() + self._timeout
+        words: list[Word] = []
         try:
-            found = sorted(_lines(image), key=lambda line: line.picture.shape[1])
-            words: list[Word] = []
+            found = _lines(image)
+            if sum(line.length for line in found) > MOST_PIXELS:
+                raise AttemptError(Reason.TIMEOUT)
             for start in range(0, len(found), LINES_AT_ONCE):
                 if time.monotonic() > ends:
                     raise AttemptError(Reason.TIMEOUT)
@@ -109,25 +122,41 @@ def load() -> Any:
     return engine
 
 
-def _lines(image: Image.Image) -> Iterator[_Found]:
-    """Find lines on a smaller image, and cut them out of the whole one."""
+def _lines(image: Image.Image) -> list[_Found]:
+    """Cut lines out of an image, the short ones first; none where most stand."""
+    corners = _places(image)
+    standing = [_height(one) > STANDS * _width(one) for one in corners]
+    if 2 * sum(standing) > len(standing):
+        return []
+    lying = [one for one, stands in zip(corners, standing, strict=True) if not stands]
+    found = [_Found(one, _cut(image, one)) for one in lying if min(_width(one), _height(one)) >= 1]
+    return sorted(found, key=lambda line: line.length)
+
+
+def _places(image: Image.Image) -> Sequence[Any]:
+    """Find lines on a smaller image; gives their corners on the whole one."""
     factor = min(1.0, (DETECTION_PIXELS / (image.width * image.height)) ** 0.5)
-    size = (max(LEAST_SIDE, round(image.width * factor)), round(image.height * factor))
+    size = tuple(max(LEAST_SIDE, round(side * factor)) for side in image.size)
     small = image.resize(size, Image.Resampling.LANCZOS) if factor < 1 else image
     detected = load().text_det(_pixels(small))
     if detected.boxes is None:
-        return
+        return ()
     scale = np.array([image.width / small.width, image.height / small.height])
-    for corners in detected.boxes * scale:
-        upper_left, upper_right, _, lower_left = corners
-        width = round(float(np.linalg.norm(upper_right - upper_left)))
-        height = round(float(np.linalg.norm(lower_left - upper_left)))
-        if min(width, height) < 1:
-            continue
-        # Pillow wants the corners counter-clockwise.
-        quad = tuple(map(float, corners[[0, 3, 2, 1]].flatten()))
-        cut = image.transform((width, height), Image.Transform.QUAD, quad, Image.Resampling.BICUBIC)
-        yield _Found(corners, _pixels(cut))
+    return tuple(detected.boxes * scale)
+
+
+def _cut(image: Image.Image, corners: Any) -> Any:
+    size = (_width(corners), _height(corners))
+    quad = tuple(map(float, corners[[0, 3, 2, 1]].flatten()))  # Pillow goes counter-clockwise
+    return _pixels(image.transform(size, Image.Transform.QUAD, quad, Image.Resampling.BICUBIC))
+
+
+def _width(corners: Any) -> int:
+    return round(float(np.linalg.norm(corners[1] - corners[0])))
+
+
+def _height(corners: Any) -> int:
+    return round(float(np.linalg.norm(corners[3] - corners[0])))
 
 
 def _pixels(image: Image.Image) -> Any:
