@@ -2,7 +2,7 @@
 
 import typer
 
-from receipt_cli.commands import caches, care, database, receipts, records
+from receipt_cli.commands import caches, care, database, dead, receipts, records
 
 app = typer.Typer(
     name="ledger",
@@ -19,11 +19,12 @@ come from RABBITMQ_URL and DATABASE_URL.""",
 )
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(caches.app, name="ocr-cache")
-app.add_typer(records.requests_app, name="requests")
-app.add_typer(records.dead_app, name="dead")
+app.add_typer(records.app, name="requests")
+app.add_typer(dead.app, name="dead")
 app.add_typer(database.app, name="database")
 app.add_typer(care.topology_app, name="topology")
 app.command()(care.doctor)
+app.command()(care.prune)
 
 
 @app.callback()

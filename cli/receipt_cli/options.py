@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 DEFAULT_ROOT = Path("/data/receipts/raw/scanned/inbox")
+DEFAULT_LIMIT = 100
 DEFAULT_CACHE = Path("/data/receipts/derived/ocr-cache")
 
 _ROOT_ENV = "RECEIPT_SOURCE_ROOT"
@@ -44,6 +45,7 @@ RequestId = Annotated[
         help="Repeat an earlier request instead of making a new one.",
     ),
 ]
+Limit = Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")]
 Reference = Annotated[
     str, typer.Argument(metavar="REF", help="Path of the receipt below the receipts root.")
 ]

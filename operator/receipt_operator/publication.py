@@ -13,10 +13,10 @@ from pathlib import Path
 
 import structlog
 
+from receipt_contract import asked
 from receipt_contract.errors import PermanentError, Reason
 from receipt_contract.requests import Kind
 from receipt_contract.status import ConditionReason
-from receipt_contract.work import CacheRebuildWork, ReprocessWork
 from receipt_operator import sources, window
 from receipt_operator.board import Board
 from receipt_operator.register import evidence, items, outgoing
@@ -286,9 +286,9 @@ class Publication:
 
 def message_of(sending: Sending, kind: Kind) -> Message:
     """Make the work message of an item; the same item always makes the same one."""
-    shape = ReprocessWork if kind is Kind.RECEIPT_REPROCESS else CacheRebuildWork
     return envelopes.of_work(
-        shape(
+        asked.work_of(
+            kind,
             source_sha256=sending.sha256,
             source_reference=sending.reference,
             request_id=sending.request_id,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import pika
@@ -18,6 +19,8 @@ from receipt_runtime.amqp.messages import Delivery, Message
 
 WITHIN_SECONDS = 60.0  # generous: only a test that fails waits this long
 POLL_SECONDS = 0.02
+LONGEST_STREAM = 1000
+STREAM_SECONDS = 2.0
 
 
 def eventually(is_true: Callable[[], object], *, within: float = WITHIN_SECONDS) -> None:
@@ -79,7 +82,9 @@ class Visitor:
 
     def __init__(self, url: str) -> None:
         """Connect."""
-        self._connection = pika.BlockingConnection(pika.URLParameters(url))
+        parameters = pika.URLParameters(url)
+        parameters.heartbeat = 0  # nothing answers one while a test waits for something else
+        self._connection = pika.BlockingConnection(parameters)
         self.channel: Any = self._connection.channel()
 
     def close(self) -> None:
@@ -99,15 +104,26 @@ class Visitor:
     def take(self, queue: str) -> Taken | None:
         """Take one message out of a queue."""
         method, properties, body = self.channel.basic_get(queue, auto_ack=True)
-        if method is None:
-            return None
-        headers = dict(properties.headers or {})
-        headers.pop("x-delivery-count", None)  # the broker's own, of this delivery only
-        return Taken(body, properties.message_id, properties.type, headers=headers)
+        return None if method is None else _taken(properties, body)
 
     def take_all(self, queue: str) -> list[Taken]:
         """Take everything that waits in a queue."""
-        return list(iter(lambda: self.take(queue), None))
+        taken: list[Taken] = []
+        while waiting := self.ready(queue):
+            taken += self._take_stream(queue, min(waiting, LONGEST_STREAM))
+        return [*taken, *iter(lambda: self.take(queue), None)]
+
+    def _take_stream(self, queue: str, count: int) -> Iterator[Taken]:
+        """Take so many messages in one go: much faster than one by one, and not one too many."""
+        channel = self._connection.channel()
+        channel.basic_qos(prefetch_count=count)
+        stream = channel.consume(queue, inactivity_timeout=STREAM_SECONDS)
+        for method, properties, body in islice(stream, count):
+            if method is None:  # somebody else took some
+                break
+            yield _taken(properties, body)
+            channel.basic_ack(method.delivery_tag)
+        channel.close()
 
     def put(self, message: Message) -> None:
         """Publish without confirm."""
@@ -122,6 +138,12 @@ class Visitor:
                 headers=dict(message.headers),
             ),
         )
+
+
+def _taken(properties: Any, body: bytes) -> Taken:
+    headers = dict(properties.headers or {})
+    headers.pop("x-delivery-count", None)  # the broker's own, of this delivery only
+    return Taken(body, properties.message_id, properties.type, headers=headers)
 
 
 @contextmanager

@@ -21,12 +21,36 @@ def source_lock(cache_root: Path, sha256: str, *, wait: float) -> Iterator[None]
 
     Raises OutageError: LOCK_WAIT when another holds it that long, CACHE_UNAVAILABLE, NO_SPACE.
     """
-    descriptor = _opened(cache_root / FOLDER / f"{sha256}.lock")
+    path, until = cache_root / FOLDER / f"{sha256}.lock", time.monotonic() + wait
+    descriptor = _locked(path, until=until)
+    while descriptor is None:
+        descriptor = _locked(path, until=until)
     try:
-        _acquire(descriptor, until=time.monotonic() + wait)
         yield
     finally:
         os.close(descriptor)  # and with it the lock
+
+
+def _locked(path: Path, *, until: float) -> int | None:
+    """Return the file with its lock; None when it was removed before we had the lock."""
+    descriptor = _opened(path)
+    try:
+        _acquire(descriptor, until=until)
+        if _stands(path, descriptor):
+            return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def _stands(path: Path, descriptor: int) -> bool:
+    with storage.outages():
+        try:
+            return os.path.samestat(path.stat(), os.fstat(descriptor))
+        except FileNotFoundError:
+            return False
 
 
 def _opened(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""`ledger topology declare` and `ledger doctor`."""
+"""`ledger topology declare`, `ledger doctor` and `ledger prune`."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -41,6 +41,28 @@ def declare(rabbitmq_url: options.RabbitmqUrl) -> None:
     from receipt_cli import topology as flow
 
     raise typer.Exit(flow.declare(rabbitmq_url))
+
+
+def prune(db_dsn: options.Dsn, ocr_cache: options.CacheOrNone = None) -> None:
+    """Remove what is kept for a time only.
+
+    Receipts of requests that finished 90 days ago, and ids of results settled 90 days ago, leave
+    the database; requests stay, so that none ever runs twice. With a cache folder also, each after
+    30 days: artifacts that no run names, markers, and locks nobody holds. A receipt's current cache
+    file, its saved extraction and failed messages stay. Safe to run at any time and twice at once;
+    for a CronJob, once a day.
+
+    Prints one JSON line with how many items, inbox, artifacts, markers and locks were removed.
+
+    Exit codes: 0 done; 1 the database or the cache is not there.
+
+    \b
+    Examples:
+      ledger prune --ocr-cache /data/ocr-cache
+    """
+    from receipt_cli import prune as flow
+
+    raise typer.Exit(flow.run(db_dsn, ocr_cache))
 
 
 def doctor(

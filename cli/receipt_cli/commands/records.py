@@ -1,4 +1,4 @@
-"""`ledger requests` and `ledger dead`: what was asked for, and what failed."""
+"""`ledger requests`: list, show, watch, republish."""
 
 import uuid
 from enum import StrEnum
@@ -8,15 +8,11 @@ import typer
 
 from receipt_cli import options
 
-requests_app = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Look at what objects asked for."
 )
-dead_app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look at messages that failed for good."
-)
 
-Limit = Annotated[int, typer.Option(min=1, help="At most so many, the newest first.")]
-DEFAULT_LIMIT = 100
+RequestArgument = Annotated[uuid.UUID, typer.Argument(metavar="ID", help="Its request id.")]
 
 
 class ItemState(StrEnum):
@@ -30,8 +26,8 @@ class ItemState(StrEnum):
     SKIPPED = "skipped"
 
 
-@requests_app.command("list")
-def list_requests(db_dsn: options.Dsn, limit: Limit = DEFAULT_LIMIT) -> None:
+@app.command("list")
+def list_requests(db_dsn: options.Dsn, limit: options.Limit = options.DEFAULT_LIMIT) -> None:
     """Print requests with their counts.
 
     \b
@@ -43,9 +39,9 @@ def list_requests(db_dsn: options.Dsn, limit: Limit = DEFAULT_LIMIT) -> None:
     raise typer.Exit(flow.requests(db_dsn, limit=limit))
 
 
-@requests_app.command("show")
+@app.command("show")
 def show_request(
-    request_id: Annotated[uuid.UUID, typer.Argument(metavar="ID", help="Its request id.")],
+    request_id: RequestArgument,
     db_dsn: options.Dsn,
     state: Annotated[
         ItemState | None, typer.Option(help="Only receipts in this state.", show_default=False)
@@ -65,32 +61,45 @@ def show_request(
     raise typer.Exit(flow.request(db_dsn, str(request_id), state=state))
 
 
-@dead_app.command("list")
-def list_dead(db_dsn: options.Dsn, limit: Limit = DEFAULT_LIMIT) -> None:
-    """Print what failed for good, with its reason.
-
-    \b
-    Examples:
-      ledger dead list | jq -r '[.source_reference, .reason] | @tsv'
-    """
-    from receipt_cli import show as flow
-
-    raise typer.Exit(flow.dead(db_dsn, limit=limit))
-
-
-@dead_app.command("show")
-def show_dead(
-    failure_id: Annotated[uuid.UUID, typer.Argument(metavar="ID", help="Its failure_id.")],
+@app.command()
+def watch(
+    request_id: RequestArgument,
     db_dsn: options.Dsn,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 2.0,
 ) -> None:
-    """Print one failed message whole.
+    """Follow a request until it has finished.
 
-    Exit codes: 0 found; 1 nothing has this id.
+    Prints its line, as list does, whenever a count or its state has changed.
+
+    Exit codes: 0 it finished and none of its receipts failed; 1 it finished otherwise, or no
+    request has this id.
 
     \b
     Examples:
-      ledger dead show 6b0f1c9e-3d1a-5e0e-8d6f-0a6a5f0c2b11
+      ledger requests watch 16707bbf-dcbf-59a4-87d1-3e347caadbf6 | jq -r '[.done, .total] | @tsv'
     """
-    from receipt_cli import show as flow
+    from receipt_cli import watching as flow
 
-    raise typer.Exit(flow.dead_letter(db_dsn, str(failure_id)))
+    raise typer.Exit(flow.run(db_dsn, str(request_id), every=every))
+
+
+@app.command()
+def republish(
+    request_id: RequestArgument, db_dsn: options.Dsn, rabbitmq_url: options.RabbitmqUrl
+) -> None:
+    """Send again what a request has sent and no result has come back for.
+
+    The operator does so by itself once there is evidence that a message was lost; this is for when
+    you know it already, as after a broker came back empty. Messages keep their ids, so one that
+    was not lost has no second effect. Prints one JSON line: published counts confirmed messages.
+
+    Exit codes: 0 all was sent, or nothing is waited for; 1 not all was sent, the request has
+    finished, or no request has this id.
+
+    \b
+    Examples:
+      ledger requests republish 16707bbf-dcbf-59a4-87d1-3e347caadbf6
+    """
+    from receipt_cli import republish as flow
+
+    raise typer.Exit(flow.run(db_dsn, str(request_id), rabbitmq_url=rabbitmq_url))

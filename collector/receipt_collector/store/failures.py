@@ -1,5 +1,7 @@
 """Failure rows: what ended in a dead queue, for people and for replays."""
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -49,3 +51,84 @@ def upsert(connection: Connection, row: FailureRow) -> None:
         """,
         {**row._asdict(), "sentence": row.reason.sentence},
     )
+
+
+class DeadLetter(NamedTuple):
+    """What a replay needs to know of a failure; `kind` is that of its request, where registered."""
+
+    failure_id: UUID
+    side: str
+    body: bytes | None
+    source_sha256: str | None
+    source_reference: str | None
+    request_id: str | None
+    kind: str | None
+    pass_id: int | None
+    last_failed_at: datetime
+
+
+class Choice(NamedTuple):
+    """Which failures are meant: these ids, or all; of them those with a reason, and old ones."""
+
+    failure_ids: Sequence[UUID] | None = None
+    reason: Reason | None = None
+    older_than: timedelta = timedelta()
+
+
+def page(
+    connection: Connection, choice: Choice, *, after: UUID | None, limit: int
+) -> list[DeadLetter]:
+    """Read failures in the order of their ids, those behind `after`."""
+    rows = connection.execute(
+        """
+        SELECT failure.failure_id, failure.side, failure.body, failure.source_sha256,
+               failure.source_reference, failure.request_id::text, request.kind, failure.pass_id,
+               failure.last_failed_at
+        FROM budget.receipt_failures AS failure
+        LEFT JOIN work.requests AS request USING (request_id)
+        WHERE (%(failure_ids)s::uuid[] IS NULL OR failure.failure_id = ANY(%(failure_ids)s))
+          AND (%(reason)s::text IS NULL OR failure.reason = %(reason)s)
+          AND failure.last_failed_at <= now() - %(older_than)s
+          AND (%(after)s::uuid IS NULL OR failure.failure_id > %(after)s)
+        ORDER BY failure.failure_id
+        LIMIT %(limit)s
+        """,
+        {**_parameters(choice), "after": after, "limit": limit},
+    ).fetchall()
+    return [DeadLetter(*row) for row in rows]
+
+
+def remove(connection: Connection, letters: Sequence[DeadLetter]) -> int:
+    """Remove failures as they were read; one that has failed again since then stays."""
+    return connection.execute(
+        """
+        DELETE FROM budget.receipt_failures AS kept
+        USING unnest(%(ids)s::uuid[], %(times)s::timestamptz[]) AS read (failure_id, last_failed_at)
+        WHERE kept.failure_id = read.failure_id AND kept.last_failed_at = read.last_failed_at
+        """,
+        {
+            "ids": [letter.failure_id for letter in letters],
+            "times": [letter.last_failed_at for letter in letters],
+        },
+    ).rowcount
+
+
+def purge(connection: Connection, choice: Choice, *, limit: int) -> int:
+    """Remove at most `limit` failures; returns how many."""
+    return connection.execute(
+        """
+        DELETE FROM budget.receipt_failures WHERE failure_id IN (
+          SELECT failure_id FROM budget.receipt_failures
+          WHERE (%(failure_ids)s::uuid[] IS NULL OR failure_id = ANY(%(failure_ids)s))
+            AND (%(reason)s::text IS NULL OR reason = %(reason)s)
+            AND last_failed_at <= now() - %(older_than)s
+          LIMIT %(limit)s
+        )
+        """,
+        {**_parameters(choice), "limit": limit},
+    ).rowcount
+
+
+def _parameters(choice: Choice) -> dict[str, object]:
+    ids = None if choice.failure_ids is None else list(choice.failure_ids)
+    return {**choice._asdict(), "failure_ids": ids}

@@ -2,15 +2,41 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 
 import psycopg
 import pytest
 
+from receipt_collector.record import record
+from receipt_collector.store.database import Database
 from receipt_contract.work import CacheRebuildWork, ReprocessWork
 from tests.integration.cli.conftest import Desk
+from tests.support.fields import make_full_run
 from tests.support.receipts import write_small_receipts
+from tests.support.results import reference
 
 BATCH = "0d4c9f0a-0f0e-4b59-9d5c-0c9f3f1d5a11"
+
+_SHOWN = {  # of the receipt with every field
+    "merchant_name": "Corner Shop",
+    "merchant_tax_id": "DE123456789",
+    "transaction_date": "2026-02-27",
+    "transaction_time": "09:30:00",
+    "currency": "EUR",
+    "subtotal": "28.09",
+    "total_tax": "2.81",
+    "tip": "1.00",
+    "rounding": "0.02",
+    "discount_total": "1.02",
+    "total": "30.90",
+    "change": "0.00",
+    "card_last4": "4242",
+    "extraction_status": "complete",
+    "review_reasons": [],
+    "result_schema_version": 2,
+    "lines_left_out": 0,
+}
 
 
 def test_setting_up_again_changes_nothing(desk: Desk) -> None:
@@ -132,7 +158,35 @@ def test_nothing_is_shown_of_a_receipt_that_was_never_read(desk: Desk) -> None:
     assert (ran.code, ran.stdout) == (1, "")
 
 
-def test_saved_extractions_are_shown_and_exported_with_exact_amounts(desk: Desk) -> None:
+def test_every_field_is_shown_with_its_evidence_and_exact_amounts(desk: Desk) -> None:
+    with closing(Database(desk.env["DATABASE_URL"])) as database:
+        database.run(partial(record, event=make_full_run()))
+
+    (shown,) = desk.run("receipts", "show", reference()).lines
+    (exported,) = desk.run("receipts", "export").lines
+
+    assert shown == exported
+    assert {name: shown[name] for name in _SHOWN} == _SHOWN
+    assert shown["items"][1] == {
+        "description": "Apples",
+        "quantity": "1.254",
+        "quantity_unit": "kg",
+        "price": "1.99",
+        "total_price": "2.50",
+        "product_code": None,
+        "tax_code": None,
+    }
+    assert shown["tax_details"] == [
+        {"rate": "10", "net_amount": "28.09", "amount": "2.81", "description": "A"}
+    ]
+    assert shown["payments"] == [
+        {"method": "Card", "amount": "30.90", "card_network": "Visa", "card_last4": "4242"}
+    ]
+    assert shown["fields"]["total"]["value"] == "30.90"
+    assert shown["fields"]["total"]["evidence"] == ["i2_parts_sum", "i5_card_slip"]
+
+
+def test_what_was_saved_before_schema_2_is_shown_and_exported_as_well(desk: Desk) -> None:
     payload = (
         '{"subtotal": 27.35, "tax": 3.55, "review_reasons": [],'
         ' "items": [{"item_name": "Tea", "line_total": 2.50}]}'
@@ -151,12 +205,12 @@ def test_saved_extractions_are_shown_and_exported_with_exact_amounts(desk: Desk)
     exported = desk.run("receipts", "export")
 
     (saved,) = shown.lines
-    assert (saved["total"], saved["tax"], saved["transaction_date"]) == (
+    assert (saved["total"], saved["total_tax"], saved["transaction_date"]) == (
         "30.90",
         "3.55",
         "2024-03-14",
     )
-    assert saved["items"] == [{"item_name": "Tea", "line_total": "2.50"}]
+    assert saved["items"] == [{"description": "Tea", "total_price": "2.50"}]
     assert [one["source_reference"] for one in exported.lines] == ["a.png", "b.png"]
 
 

@@ -50,7 +50,27 @@ def test_an_unknown_amount_stays_unknown() -> None:
     ],
 )
 def test_sums(subtotal: str | None, tax: str | None, total: str | None, *, agree: bool) -> None:
-    read = {"subtotal": subtotal, "tax": tax, "total": total}
-    known = {name: Decimal(text) if text else None for name, text in read.items()}
+    known = [Decimal(text) if text else None for text in (subtotal, tax, total)]
 
-    assert amounts.add_up(**known) is agree
+    assert amounts.add_up(subtotal=known[0], tax=known[1], total=known[2]) is agree
+
+
+@pytest.mark.parametrize(
+    ("total", "agree"),
+    [
+        pytest.param("33.00", True, id="neither tip nor discount"),
+        pytest.param("35.00", True, id="a tip on top"),
+        pytest.param("32.00", True, id="a discount taken off"),
+        pytest.param("34.00", True, id="both"),
+        pytest.param("37.00", False, id="more than all of it"),
+    ],
+)
+def test_sums_with_what_stands_between_subtotal_and_total(total: str, *, agree: bool) -> None:
+    found = amounts.add_up(
+        subtotal=Decimal("30.00"),
+        tax=Decimal("3.00"),
+        total=Decimal(total),
+        others=(Decimal("2.00"), Decimal("-1.00")),
+    )
+
+    assert found is agree
