@@ -27,6 +27,7 @@ def files() -> dict[Path, str]:
         **definitions,
         **{CHART_FILES / path: text for path, text in definitions.items()},
         chart_data.PATH: chart_data.render(),
+        chart_data.USERS_SCRIPT: chart_data.users_script(),
         customizations.PATH: customizations.render(),
         fields_page.PATH: fields_page.render(),
         settings_page.PATH: settings_page.render(),

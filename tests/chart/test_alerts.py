@@ -117,10 +117,14 @@ CASES = {
         {"container": "worker"},
     ),
     "ReceiptsOutage": Case(
-        {_series("receipts_outages_total", consumer="work", reason="source_away"): "0+1x90"},
-        {_series("receipts_outages_total", consumer="work", reason="source_away"): "0x30 1x60"},
+        {_series("receipts_outages_total", consumer="work", reason="source_unavailable"): "0+1x90"},
+        {
+            _series(
+                "receipts_outages_total", consumer="work", reason="source_unavailable"
+            ): "0x30 1x60"
+        },
         60,
-        {"consumer": "work", "reason": "source_away"},
+        {"consumer": "work", "reason": "source_unavailable"},
     ),
     "ReceiptsOperatorFailing": Case(
         {_series("receipts_loop_failures_total", loop="mirror"): "0+3x60"},
@@ -133,6 +137,11 @@ CASES = {
         {_series("receipts_reconcile_queue"): "500 0x10 500x5 0x40"},
         40,
         {"namespace": rendering.NAMESPACE},
+    ),
+    "ReceiptsStatusStale": Case(
+        {_series("receipts_mirror_age_seconds"): "500x60"},
+        {_series("receipts_mirror_age_seconds"): "1 500 1x60"},
+        40,
     ),
     "ReceiptsResultsLate": Case(
         _histogram("receipts_collected_lag_seconds", "3600"),

@@ -27,7 +27,7 @@ VOLUMES = {
     *("configMap", "csi", "downwardAPI", "emptyDir", "ephemeral"),
     *("persistentVolumeClaim", "projected", "secret"),
 }
-DATABASE_USERS = {"operator", "collector", "publisher", "migrations", "doctor"}
+DATABASE_USERS = {"operator", "collector", "publisher", "prune", "migrations", "doctor"}
 
 
 def _breaches(pod: Object) -> list[str]:
@@ -154,14 +154,17 @@ def test_g9_each_process_has_its_own_login_and_a_worker_none_to_the_database(hel
 
 
 @pytest.mark.parametrize("values", CASES, ids=lambda path: path.stem)
-def test_g9_only_workers_write_the_cache_and_nobody_the_receipts(helm: Path, values: Path) -> None:
+def test_g9_only_workers_and_the_clean_up_write_the_cache_and_nobody_the_receipts(
+    helm: Path, values: Path
+) -> None:
     writers: dict[str, set[str]] = {"receipts": set(), "ocr-cache": set()}
     for name, pod in rendering.pods(rendering.objects(helm, values)):
         for mount in pod["containers"][0]["volumeMounts"]:
             if mount["name"] in writers and not mount.get("readOnly"):
                 writers[mount["name"]].add(name)
 
-    assert writers == {"receipts": set(), "ocr-cache": {"worker"}}
+    assert writers["receipts"] == set()
+    assert writers["ocr-cache"] - {"prune"} == {"worker"}
 
 
 def test_g9_a_collector_mounts_neither_receipts_nor_cache(helm: Path) -> None:

@@ -31,6 +31,12 @@ CONTRADICTIONS = [
     ),
     pytest.param(
         DEFAULT,
+        ["postgresql.secrets.migrations.name=", "migrations.enabled=false"],
+        "or set prune.enabled to false",
+        id="no owner who removes what is old",
+    ),
+    pytest.param(
+        DEFAULT,
         ["rabbitmq.secrets.topology.name="],
         "or set topologyDeclaration.enabled to false",
         id="no user who may configure",

@@ -45,6 +45,9 @@
 {{- if and .Values.migrations.enabled (not .Values.postgresql.secrets.migrations.name) -}}
 {{- fail "postgresql.secrets.migrations.name is not set: name the Secret of the schemas' owner, or set migrations.enabled to false and run `ledger database setup` yourself." -}}
 {{- end -}}
+{{- if and .Values.prune.enabled (not .Values.postgresql.secrets.migrations.name) -}}
+{{- fail "postgresql.secrets.migrations.name is not set: name the Secret of the schemas' owner, or set prune.enabled to false and run `ledger prune` yourself." -}}
+{{- end -}}
 {{- if and .Values.topologyDeclaration.enabled (not .Values.rabbitmq.secrets.topology.name) -}}
 {{- fail "rabbitmq.secrets.topology.name is not set: name the Secret of a broker user who may configure, or set topologyDeclaration.enabled to false and make the queues yourself." -}}
 {{- end -}}

@@ -1,22 +1,21 @@
 """What each user of the broker may do and may not, where every process has its own."""
 
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
 
 import pika
 import pytest
 from pika.exceptions import ChannelClosedByBroker
 
-from dev.rabbitmq_api import ApiError, ManagementApi
+from dev.rabbitmq_api import ApiError
 from receipt_contract.access import ACCESS, BrokerUser
 from receipt_contract.topology import SIDES, WORK_SIDE
 from receipt_runtime.amqp import preflight
-from receipt_runtime.amqp.declare import RefusedError
+from receipt_runtime.amqp.connection import RefusedError
 from receipt_runtime.amqp.publisher import Publisher
 from tests.support.amqp import eventually
+from tests.support.logins import BrokerLogins
 from tests.support.services import Broker
 
 EXCHANGES = tuple(exchange for side in SIDES for exchange in side.exchanges)
@@ -25,41 +24,12 @@ DEFAULT_EXCHANGE = ""  # carries a message to any queue by its name
 REFUSED = 403
 
 
-class Door:
-    """One virtual host with its topology, and a login for each user."""
-
-    def __init__(self, broker: Broker, url: str) -> None:
-        self._broker = broker
-        self._url = url
-        self._suffix = secrets.token_hex(4)
-        self._password = secrets.token_hex(8)
-        self.vhost = urlsplit(url).path[1:]
-        for user in BrokerUser:
-            tags = "management" if user is BrokerUser.SCALER else ""
-            broker.api.create_user(self._name(user), self._password, tags=tags)
-            broker.api.permit(self.vhost, self._name(user), ACCESS[user].patterns)
-
-    def url(self, user: BrokerUser) -> str:
-        parts = urlsplit(self._url)
-        netloc = f"{quote(self._name(user))}:{self._password}@{parts.hostname}:{parts.port}"
-        return urlunsplit(parts._replace(netloc=netloc))
-
-    def api(self, user: BrokerUser) -> ManagementApi:
-        return ManagementApi(self._broker.api.url, user=self._name(user), password=self._password)
-
-    def close(self) -> None:
-        for user in BrokerUser:
-            self._broker.api.delete_user(self._name(user))
-
-    def _name(self, user: BrokerUser) -> str:
-        return f"{user}-{self._suffix}"
-
-
 @pytest.fixture
-def door(broker: Broker, url: str) -> Iterator[Door]:
-    door = Door(broker, url)
-    yield door
-    door.close()
+def logins(broker: Broker, url: str) -> Iterator[BrokerLogins]:
+    """Give a login for each user of this test's virtual host."""
+    logins = BrokerLogins(broker, url)
+    yield logins
+    logins.close()
 
 
 class Hand:
@@ -110,12 +80,12 @@ def _hand(url: str) -> Iterator[Hand]:
 
 @pytest.mark.parametrize("user", BrokerUser)
 def test_g9_a_broker_user_may_publish_consume_and_configure_what_it_needs_and_nothing_else(
-    door: Door, user: BrokerUser
+    logins: BrokerLogins, user: BrokerUser
 ) -> None:
-    preflight.declare_topology(door.url(BrokerUser.TOPOLOGY))
+    preflight.declare_topology(logins.url(BrokerUser.TOPOLOGY))
 
     access = ACCESS[user]
-    with _hand(door.url(user)) as hand:
+    with _hand(logins.url(user)) as hand:
         published = set(filter(hand.may_publish, (*EXCHANGES, DEFAULT_EXCHANGE)))
         taken = set(filter(hand.may_take, QUEUES))
         declared = set(filter(hand.may_declare, QUEUES))
@@ -129,40 +99,45 @@ def test_g9_a_broker_user_may_publish_consume_and_configure_what_it_needs_and_no
 
 @pytest.mark.parametrize("user", [BrokerUser.OPERATOR, BrokerUser.WORKER, BrokerUser.COLLECTOR])
 def test_g9_a_process_that_may_configure_nothing_waits_for_the_topology_and_then_works(
-    door: Door, user: BrokerUser
+    logins: BrokerLogins, user: BrokerUser
 ) -> None:
-    publisher = Publisher(door.url(user), name="test-least", checks=ACCESS[user])
+    publisher = Publisher(logins.url(user), name="test-least", checks=ACCESS[user])
     publisher.start()
 
     try:
         first = (*ACCESS[user].reads, *ACCESS[user].writes)[0]
         eventually(lambda: publisher.problem and publisher.problem.startswith(first))
-        preflight.declare_topology(door.url(BrokerUser.TOPOLOGY))
+        preflight.declare_topology(logins.url(BrokerUser.TOPOLOGY))
         eventually(lambda: publisher.connected)
     finally:
         publisher.close()
 
 
-def test_g9_a_process_that_declares_as_a_user_who_may_not_says_what_is_wrong(door: Door) -> None:
-    preflight.declare_topology(door.url(BrokerUser.TOPOLOGY))
+def test_g9_a_process_that_declares_as_a_user_who_may_not_says_what_is_wrong(
+    logins: BrokerLogins,
+) -> None:
+    preflight.declare_topology(logins.url(BrokerUser.TOPOLOGY))
 
     with pytest.raises(RefusedError, match="lacks a permission"):
-        preflight.declare_topology(door.url(BrokerUser.OPERATOR))
+        preflight.declare_topology(logins.url(BrokerUser.OPERATOR))
 
 
-def test_g9_the_scaler_sees_the_length_of_the_queue_and_can_change_nothing(door: Door) -> None:
-    preflight.declare_topology(door.url(BrokerUser.TOPOLOGY))
-    with _hand(door.url(BrokerUser.OPERATOR)) as hand:
+def test_g9_the_scaler_sees_the_length_of_the_queue_and_can_change_nothing(
+    logins: BrokerLogins,
+) -> None:
+    preflight.declare_topology(logins.url(BrokerUser.TOPOLOGY))
+    with _hand(logins.url(BrokerUser.OPERATOR)) as hand:
         assert hand.may(
             lambda channel: channel.basic_publish(WORK_SIDE.work, WORK_SIDE.routing_key, b"{}")
         )
-    scaler = door.api(BrokerUser.SCALER)
+    scaler = logins.api(BrokerUser.SCALER)
 
-    eventually(lambda: scaler.ready(door.vhost, WORK_SIDE.work) == 1)
-    for forbidden in (
-        lambda: scaler.purge(door.vhost, WORK_SIDE.work),
+    eventually(lambda: scaler.ready(logins.vhost, WORK_SIDE.work) == 1)
+    forbidden: list[Callable[[], object]] = [
+        lambda: scaler.purge(logins.vhost, WORK_SIDE.work),
         lambda: scaler.create_user("another", "secret"),
-        lambda: scaler.permit(door.vhost, "another", ACCESS[BrokerUser.TOPOLOGY].patterns),
-    ):
+        lambda: scaler.permit(logins.vhost, "another", ACCESS[BrokerUser.TOPOLOGY].patterns),
+    ]
+    for act in forbidden:
         with pytest.raises(ApiError):
-            forbidden()
+            act()
