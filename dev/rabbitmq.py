@@ -148,6 +148,8 @@ class RabbitMQ(Service):
             "RABBITMQ_DIST_PORT": str(chosen["distribution"]),
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": (
                 "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}"
+                # Idle schedulers sleep: what they would wait for runs on the same few processors.
+                " +sbwt none +sbwtdcpu none +sbwtdio none"
             ),
             "RABBITMQ_CONF_ENV_FILE": str(self._home / "env.conf"),
             "RABBITMQ_CONFIG_FILE": str(self._home / "rabbitmq.conf"),

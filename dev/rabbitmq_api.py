@@ -56,17 +56,21 @@ class ManagementApi:
         self._let_settle()
         self._call(HTTPMethod.DELETE, f"vhosts/{quote(name, safe='')}")
 
+    def is_settled(self) -> bool:
+        """Tell whether the server has been up long enough to take a virtual host away."""
+        return self._unsettled_seconds() == 0.0
+
     def limit_queue(self, vhost: str, queue: str, *, messages: int) -> None:
         """Have a queue refuse what goes beyond a few messages, as if it were full."""
-        self._call(
-            HTTPMethod.PUT,
-            f"policies/{quote(vhost, safe='')}/limit-{queue}",
-            {"pattern": f"^{queue}$", "definition": {"max-length": messages}, "apply-to": "queues"},
-        )
+        self._set_policy(vhost, queue, {"max-length": messages})
 
     def unlimit_queue(self, vhost: str, queue: str) -> None:
         """Take the limit away again."""
-        self._call(HTTPMethod.DELETE, f"policies/{quote(vhost, safe='')}/limit-{queue}")
+        self._call(HTTPMethod.DELETE, f"policies/{quote(vhost, safe='')}/test-{queue}")
+
+    def hurry_queue(self, vhost: str, queue: str, *, seconds: float) -> None:
+        """Have a queue keep messages no longer than this, where its own time is a long one."""
+        self._set_policy(vhost, queue, {"message-ttl": round(seconds * 1000)})
 
     def create_user(self, name: str, password: str, *, tags: str = "") -> None:
         """Create a user, who may do nothing yet."""
@@ -92,10 +96,20 @@ class ManagementApi:
         """Throw a queue's waiting messages away."""
         self._call(HTTPMethod.DELETE, f"queues/{quote(vhost, safe='')}/{queue}/contents")
 
+    def _set_policy(self, vhost: str, queue: str, definition: Mapping[str, object]) -> None:
+        self._call(
+            HTTPMethod.PUT,
+            f"policies/{quote(vhost, safe='')}/test-{queue}",
+            {"pattern": f"^{queue}$", "definition": definition, "apply-to": "queues"},
+        )
+
     def _let_settle(self) -> None:
+        time.sleep(self._unsettled_seconds())
+
+    def _unsettled_seconds(self) -> float:
         [node] = self._call(HTTPMethod.GET, "nodes")
-        uptime = node.get("uptime", 0)  # milliseconds; absent in the first moments
-        time.sleep(max(0.0, _SETTLED_SECONDS - uptime / 1000))
+        uptime: float = node.get("uptime", 0)  # milliseconds; absent in the first moments
+        return max(0.0, _SETTLED_SECONDS - uptime / 1000)
 
     def _call(self, method: HTTPMethod, path: str, body: Mapping[str, object] | None = None) -> Any:
         request = urllib.request.Request(  # noqa: S310  # the URL is ours, always http on loopback or the tester's own

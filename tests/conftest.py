@@ -71,13 +71,15 @@ def local_cluster(cluster: Cluster) -> LocalCluster:
 
 
 @pytest.fixture(scope="session")
-def broker(request: pytest.FixtureRequest) -> Broker:
+def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
     """Give a broker with its management API, ours or the tester's."""
     named = services.named_broker(os.environ)
     if named is not None:
-        return named
-    server: RabbitMQ = request.getfixturevalue("rabbitmq_server")
-    return Broker(server.url(), server.api)
+        yield named
+        named.clear()
+    else:
+        server: RabbitMQ = request.getfixturevalue("rabbitmq_server")
+        yield Broker(server.url(), server.api)  # what is left on it goes with it
 
 
 @pytest.fixture(scope="module")

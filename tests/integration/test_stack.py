@@ -238,7 +238,7 @@ def test_two_commands_that_start_a_stack_at_once_start_one_server() -> None:
         found = daemon.recorded(Stack(name).folder)
 
         assert [command.returncode for command in commands] == [0, 0]
-        assert said.count("starting PostgreSQL …") == 1
+        assert said.splitlines().count("starting PostgreSQL …") == 1
         assert [one.name for one in found] == ["postgres"]
     finally:
         Stack(name).down()

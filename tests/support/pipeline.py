@@ -30,6 +30,7 @@ from receipt_contract.topology import WORK_SIDE
 from receipt_runtime.amqp import preflight
 from tests.support import services
 from tests.support.amqp import Visitor, visiting
+from tests.support.objects import Objects
 from tests.support.services import Broker
 
 WITHIN_SECONDS = 90.0  # generous: only a test that fails waits this long
@@ -69,6 +70,7 @@ class Pipeline:
         self._stack = stack
         self._daemons: dict[str, Daemon] = {}
         self._programs: dict[str, Program] = {}
+        self._objects = Objects(cluster.kubeconfig())
         self._kubeconfig = cluster.operator_kubeconfig(namespace)
         schema.setup(database_url)
         self.declare_topology()
@@ -106,6 +108,7 @@ class Pipeline:
         """End every process that was started here."""
         for daemon in reversed(self._daemons.values()):
             daemon.stop()
+        self._objects.close()
 
     def log(self, name: str) -> str:
         """Return what a process has logged."""
@@ -142,10 +145,7 @@ class Pipeline:
 
     def read(self, kind: Kind, name: str) -> dict[str, Any]:
         """Read an object."""
-        document: dict[str, Any] = json.loads(
-            self.kubectl("get", kind.plural, name, "--output=json")
-        )
-        return document
+        return self._objects.read(API_VERSION, kind.plural, name, namespace=self.namespace)
 
     def status(self, kind: Kind, name: str) -> dict[str, Any]:
         """Read an object's status."""

@@ -6,7 +6,7 @@ API is looked for on port 15672 of the same host, or at TEST_RABBITMQ_API_URL.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from dev import postgres
@@ -19,14 +19,27 @@ DATABASE_URL = "TEST_DATABASE_URL"
 _API_PORT = 15672
 
 
-class Broker(NamedTuple):
+@dataclass(frozen=True)
+class Broker:
     """A broker on which we may make virtual hosts."""
 
     url: str  # of any virtual host
     api: ManagementApi
+    spent: list[str] = field(default_factory=list)  # virtual hosts that are to go
 
     def url_of(self, vhost: str) -> str:
         return urlunsplit(urlsplit(self.url)._replace(path=f"/{vhost}"))
+
+    def retire(self, vhost: str) -> None:
+        """Take a virtual host away; where the server has only just started, with a later one."""
+        self.spent.append(vhost)
+        if self.api.is_settled():
+            self.clear()
+
+    def clear(self) -> None:
+        """Take away all that are to go."""
+        while self.spent:
+            self.api.delete_vhost(self.spent.pop())
 
 
 def named_broker(environment: Mapping[str, str]) -> Broker | None:
@@ -50,7 +63,7 @@ def fresh_vhost(broker: Broker, name: str) -> Iterator[str]:
     try:
         yield broker.url_of(name)
     finally:
-        broker.api.delete_vhost(name)
+        broker.retire(name)
 
 
 @contextmanager

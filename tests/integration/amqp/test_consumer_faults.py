@@ -19,9 +19,11 @@ from receipt_runtime.amqp.publisher import Publisher
 from tests.integration.amqp import dying
 from tests.integration.amqp.desk import CONSUMER, Desk
 from tests.support.amqp import Visitor, consuming, eventually, make_work, visiting, work_message
+from tests.support.pipeline import vhost_of
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 SHORT_HEARTBEAT_SECONDS = 1
+RETRY_SECONDS = 15.0  # a quarter of the real pause, and longer than a look at the queue takes
 LONG_WORK_SECONDS = 3.5 * SHORT_HEARTBEAT_SECONDS
 
 
@@ -179,6 +181,7 @@ def test_g1_what_was_dead_and_sent_again_survives_retries_and_a_restart(
 
     A quorum queue drops what seems to go in a circle, so no header of the broker may go along.
     """
+    server.api.hurry_queue(vhost_of(url), WORK_SIDE.retry, seconds=RETRY_SECONDS)
     publisher = Publisher(url, name="test-again")
     publisher.start()
     _send(publisher, 1)
