@@ -10,6 +10,7 @@ from receipt_collector.store import inbox, ingest, locks, receipts, requests, ru
 from receipt_collector.store.database import Connection
 from receipt_collector.store.receipts import Evidence
 from receipt_collector.store.requests import RegisterState, RequestKind
+from receipt_contract import older
 from receipt_contract.errors import AttemptError, Reason
 from receipt_contract.results import AnyRunEvent, PassEvent, PersistenceMode, ResultEvent
 
@@ -46,7 +47,7 @@ def _record_run(connection: Connection, event: AnyRunEvent) -> Recorded:
                 connection,
                 event,
                 evidence_id=evidence.id,
-                merchant=extraction.main_fields(event).merchant,
+                merchant=older.main_fields(event).merchant,
             )
         case _:
             _repair(connection, event, evidence)

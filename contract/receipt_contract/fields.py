@@ -5,7 +5,7 @@ Everything is bounded, so that no receipt can make an event that is too large to
 """
 
 import re
-from datetime import date, time
+from datetime import time
 from decimal import Decimal
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -171,11 +171,6 @@ class ReceiptFields(_Part):
         """The single fields that were read, by name."""
         read = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: value for name, value in read.items() if isinstance(value, Found)}
-
-    def value_of(self, name: str) -> str | Decimal | date | time | None:
-        """Return the value of a single field, None when it was not read."""
-        found: Found[str | Decimal | date | time] | None = getattr(self, name)
-        return None if found is None else found.value
 
 
 class PrintedLine(_Part):

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from receipt_contract.fields import Found, PrintedPage
 from receipt_contract.results import (
+    AnyRunEvent,
     Item,
     Receipt,
     RunEventV1,
@@ -35,6 +36,11 @@ def event(full: RunEventV2) -> RunEventV1:
         ),
         artifacts=full.artifacts,
     )
+
+
+def main_fields(told: AnyRunEvent) -> Receipt:
+    """Return what both schemas tell, as schema 1 does."""
+    return told.payload.receipt if isinstance(told, RunEventV1) else receipt(told.payload)
 
 
 def receipt(full: RunPayloadV2) -> Receipt:
