@@ -44,7 +44,13 @@ def consume(settings: WorkerSettings, reading: ReadingSettings, stop: threading.
         checks=settings.checks(BrokerUser.WORKER),
     )
     with Reader(reading) as reader:
-        processor = Processor(_places(settings, reading), reader, publisher, _identities(settings))
+        processor = Processor(
+            _places(settings, reading),
+            reader,
+            publisher,
+            _identities(settings),
+            settings.result_schema,
+        )
         consumer = _consumer(settings, reading, publisher, processor)
         _serve(settings, consumer, publisher, stop)
 
