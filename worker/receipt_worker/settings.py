@@ -10,6 +10,7 @@ from receipt_contract.identity import MAX_SOURCE_BYTES
 from receipt_runtime.settings import RuntimeSettings
 from receipt_worker.engines.choice import Engines, is_rapidocr_installed
 from receipt_worker.events import Schema
+from receipt_worker.extraction import vocabulary
 
 MIB = 1024 * 1024
 
@@ -74,7 +75,19 @@ class ReadingSettings(BaseSettings):
         validation_alias="RECEIPT_OCR_OLDEST_YEARS",
         description="Age up to which a date is believed: archives are real, misreadings likelier.",
     )
+    words: Path | None = Field(
+        default=None,
+        validation_alias="RECEIPT_OCR_WORDS",
+        description="A table of words for one more language or country, mounted beside those that"
+        " come along; see docs/words.md.",
+    )
     limits: ReadingLimits = ReadingLimits()
+
+    @field_validator("words")
+    @classmethod
+    def _words_are_usable(cls, path: Path | None) -> Path | None:
+        vocabulary.load(path)  # a wrong table ends the start, not the first receipt
+        return path
 
     @field_validator("engines")
     @classmethod

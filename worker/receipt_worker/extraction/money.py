@@ -19,7 +19,8 @@ _AMOUNT = re.compile(
     r"""
     (?<![\d.,:/])                                   # not inside a number, a date or a time
     (?P<lead>[-\u2212\u2013])?                     # attached: a lone one is a misread colon
-    (?P<whole>\d{1,3}(?:(?P<group>[.,'\u2019\u00b4`\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*)
+    (?P<whole>\d{1,3}(?:(?P<group>[.,'\u2019\u00b4`\u00a0\u202f]|\ (?=\d{3}(?:\ \d{3})*,\d\d))
+      \d{3}(?:(?P=group)\d{3})*)                    # a space groups only before a comma
       |\d{1,9}|(?<![^\W\d_])(?=[.,]\d\d(?!\d)))  # 1.234 | 1234 | nothing: .50
     \s?(?P<separator>[.,])\s?
     (?P<cents>\d{2})

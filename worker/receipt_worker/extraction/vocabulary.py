@@ -19,6 +19,7 @@ from receipt_worker.extraction.tables import DateOrder, LanguageTable, Method, R
 T = TypeVar("T")
 
 LANGUAGES = ("en", "de", "fr", "es", "nl", "it", "pt")
+LEAST_WORDS = 2  # of its own that say a language is spoken; one may be a name
 SHORT_PHRASE = 4  # letters up to which a phrase must be whole words, not part of a longer one
 REMEMBERED_LINES = 2048  # every field looks at the same lines again
 REMEMBERED_SETS = 64  # of languages spoken on one receipt
@@ -102,7 +103,7 @@ def _spoken(vocabulary: Vocabulary, text: str) -> Vocabulary:
         sum(f" {word} " in text for word in _own_words(vocabulary, place))
         for place in range(len(vocabulary.languages))
     ]
-    least = max(1, max(counts) / 2)
+    least = max(LEAST_WORDS, max(counts) / 2)
     kept = tuple(
         place
         for place, table in enumerate(vocabulary.languages)
