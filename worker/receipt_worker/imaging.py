@@ -22,6 +22,7 @@ SCALES = (0.4, 3.0)  # never shrink or grow a page beyond these
 MAX_VARIANT_PIXELS = 25_000_000
 BACKGROUND_REDUCTION = 8  # the background is estimated on an image this much smaller
 CROP_REDUCTION = 4
+SMALL_PAGE = 450_000  # pixels up to which margins cost nothing
 CROP_MARGIN = 24  # pixels kept around the ink
 INK_CONTRAST = 40  # grey levels below the surroundings from which a pixel is ink
 SOLID = 140  # mean ink (0..255) from which a column or row is a bar, not text
@@ -64,6 +65,8 @@ def prepare(page: Image.Image, variant: Variant, *, letter_height: float | None)
     blur = ImageFilter.GaussianBlur(BLUR_SIGMA)
     match variant:
         case Variant.CROPPED:
+            if page.width * page.height <= SMALL_PAGE:
+                return Prepared(page, 0, 0, 1.0)
             part = cropped(even(page))  # ink shows better where light is even
             return part._replace(image=page.crop(_box_of(part)))
         case Variant.EVEN_BLUR:

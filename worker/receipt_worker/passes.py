@@ -1,7 +1,9 @@
 """Passes of an engine over the pages of a document, each with its record."""
 
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -50,22 +52,38 @@ class FirstLook(NamedTuple):
 
 
 def first(
-    step: Step, sheets: Iterable[Sheet], vocabulary: Vocabulary, *, probe: Engine
+    step: Step, sheets: Iterable[Sheet], vocabulary: Vocabulary, *, probe: Engine, at_once: int = 1
 ) -> Iterator[FirstLook]:
-    """Read every page once, one after the other; `probe` finds which way up one is."""
-    for number, sheet in enumerate(sheets, start=1):
-        if sheet.picture is None:
-            yield FirstLook(sheet, _given(sheet, number), certain=True)
-            continue
-        if step.engine.name == probe.name:  # others see at once that a page lies on its side
-            turned = orientation.beforehand(sheet.picture, probe)
-            sheet = sheet.turned(turned.page) if turned.turn else sheet  # noqa: PLW2901 - same page
-        outcome = _run(step, sheet, vocabulary, pass_id=number, letter_height=None)
-        turned = orientation.upright(_picture(sheet), outcome.words, probe)
-        if turned.turn:
-            sheet = sheet.turned(turned.page)  # noqa: PLW2901 - the same page
-            outcome = _run(step, sheet, vocabulary, pass_id=number, letter_height=None)
-        yield FirstLook(sheet, outcome, turned.certain)
+    """Read every page once, in order; `probe` finds which way up one is.
+
+    No more than `at_once` pages are held, each read by a thread of its own.
+    """
+    with ThreadPoolExecutor(at_once) as pool:
+        waiting: deque[Future[FirstLook]] = deque()
+        for number, sheet in enumerate(sheets, start=1):
+            waiting.append(
+                pool.submit(_first_look, step, sheet, vocabulary, probe=probe, pass_id=number)
+            )
+            if len(waiting) == at_once:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _first_look(
+    step: Step, sheet: Sheet, vocabulary: Vocabulary, *, probe: Engine, pass_id: int
+) -> FirstLook:
+    if sheet.picture is None:
+        return FirstLook(sheet, _given(sheet, pass_id), certain=True)
+    if step.engine.name == probe.name:  # others see at once that a page lies on its side
+        turned = orientation.beforehand(sheet.picture, probe)
+        sheet = sheet.turned(turned.page) if turned.turn else sheet
+    outcome = _run(step, sheet, vocabulary, pass_id=pass_id, letter_height=None)
+    turned = orientation.upright(_picture(sheet), outcome.words, probe)
+    if turned.turn:
+        sheet = sheet.turned(turned.page)
+        outcome = _run(step, sheet, vocabulary, pass_id=pass_id, letter_height=None)
+    return FirstLook(sheet, outcome, turned.certain)
 
 
 def again(

@@ -16,6 +16,7 @@ from receipt_worker.settings import ReadingLimits
 
 POINTS_PER_INCH = 72
 LAYER_CONFIDENCE = 100.0  # a text layer is not read but given
+FILLS = 0.9  # share of a page that a picture covers to be the page
 DEEPEST_FORM = 3  # form objects inside form objects that are searched for pictures
 
 _REASONS = {
@@ -93,10 +94,22 @@ class PdfPage:
         inches = max(width * height, 1) / POINTS_PER_INCH**2
         by_pixels = (limits.max_pixels / inches) ** 0.5
         by_side = limits.max_side_pixels * POINTS_PER_INCH / max(width, height, 1)
-        dpi = int(min(limits.render_dpi, by_pixels, by_side))
+        dpi = int(min(limits.render_dpi, by_pixels, by_side, self._scanned_dpi()))
         if dpi < limits.min_dpi:
             raise PermanentError(Reason.TOO_LARGE)
         return dpi
+
+    def _scanned_dpi(self) -> float:
+        """Resolution of the one picture that fills the page: more would only blur it."""
+        pictures = tuple(self._pictures())
+        if len(pictures) != 1:
+            return float(self._limits.render_dpi)
+        left, bottom, right, top = pictures[0].get_bounds()
+        area = self._page.get_width() * self._page.get_height()
+        if (right - left) * (top - bottom) < FILLS * area or right <= left:
+            return self._limits.render_dpi
+        width, _ = pictures[0].get_px_size()
+        return float(max(self._limits.min_dpi, width * POINTS_PER_INCH / (right - left)))
 
     def _check_pictures(self) -> None:
         """Refuse pictures over the limits before pdfium decodes them."""

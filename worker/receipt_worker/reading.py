@@ -31,6 +31,7 @@ from receipt_worker.passes import LAYER_ENGINE, FirstLook, PageOutcome, Step
 from receipt_worker.rounds import PageReading, RoundReading
 from receipt_worker.settings import ReadingSettings
 
+PAGES_AT_ONCE = 2  # of a long document, which would keep one core busy for many seconds
 MANY_PAGES = 3  # pictured pages from which one pass must do: each more costs seconds a page
 
 
@@ -108,6 +109,7 @@ def steps(settings: ReadingSettings, *, pages: int) -> tuple[Step, ...]:
         Step(Variant.EVEN_BLUR, tesseract(6)),
         Step(Variant.EVEN, tesseract(4)),
         Step(Variant.NATIVE, tesseract(6)),
+        Step(Variant.EVEN, tesseract(11)),
     )
     other = choice.second_engine(settings.engines, timeout=settings.pass_timeout)
     return own if other is None or pages > MANY_PAGES else (Step(Variant.CROPPED, other), *own)
@@ -138,7 +140,8 @@ def _looked_at(
     """Look at every page; pictures of a long document are not kept for further passes."""
     pages = sheets.sheets(document, known.vocabulary)
     seen: list[FirstLook] = []
-    for one in passes.first(step, pages, known.vocabulary, probe=probe):
+    at_once = PAGES_AT_ONCE if document.page_count > MANY_PAGES else 1
+    for one in passes.first(step, pages, known.vocabulary, probe=probe, at_once=at_once):
         seen.append(one)
         if sum(map(_is_pictured, seen)) > MANY_PAGES:
             seen = [page._replace(sheet=page.sheet.without_picture()) for page in seen]

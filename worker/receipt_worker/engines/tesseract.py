@@ -30,7 +30,8 @@ WORD_LEVEL = 5  # `level` of a word row in Tesseract's table
 class Tesseract:
     """The installed program with its languages; `timeout` is seconds a pass may take.
 
-    `psm` is its page segmentation mode: 4 a column of lines of any size, 6 one block of lines.
+    `psm` is its page segmentation mode: 4 a column of lines of any size, 6 one block of
+    lines, 11 words wherever they are.
     """
 
     name = "tesseract"
