@@ -101,7 +101,7 @@ def _worker() -> Connection:
 
 def _warm(settings: ReadingSettings) -> None:
     """Do once what every child would do again."""
-    vocabulary.load()
+    vocabulary.load(settings.words)
     with contextlib.suppress(AttemptError):  # without an engine each receipt says so
         tesseract.version()
         choice.second_engine(settings.engines, timeout=settings.pass_timeout)
