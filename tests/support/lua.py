@@ -9,6 +9,21 @@ from typing import Any
 
 from lupa import lua51
 
+from receipt_contract.status import State
+
+# What Argo CD has to show of an object in each state.
+HEALTHS = {
+    State.SUCCEEDED: "Healthy",
+    State.EXPIRED: "Healthy",
+    State.SUSPENDED: "Suspended",
+    State.STALLED: "Degraded",
+    State.PARTIALLY_FAILED: "Degraded",
+    State.FAILED: "Degraded",
+    State.CANCELLED: "Degraded",
+    State.INVALID: "Degraded",
+}
+PROGRESSING = "Progressing"
+
 _LIBRARIES = ("io", "os", "string", "math", "debug", "coroutine", "package", "python", "require")
 _SAFE_OS = """\
 local time, date = os.time, os.date
@@ -17,6 +32,14 @@ return function(name)
   return { time = time, date = date }
 end
 """
+
+
+def expected_health(document: dict[str, Any]) -> str:
+    """Return the health that an object has to have, told by the one word of its state."""
+    status = document.get("status", {})
+    if status.get("observedGeneration") != document["metadata"]["generation"]:
+        return PROGRESSING
+    return HEALTHS.get(State(status["state"]), PROGRESSING)
 
 
 def health(script: Path, document: dict[str, Any]) -> dict[str, str]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from dev.gitops import customizations
 from receipt_contract.requests import Kind
 from receipt_contract.status import MAX_STATUS_BYTES, RequestStatus
+from tests.support import lua
 from tests.support.pipeline import Pipeline
 
 MAX_EVENTS = 8  # about one request
@@ -21,7 +23,7 @@ def sending(pipeline: Pipeline, *, messages: int) -> Iterator[None]:
 
 
 def check_object(pipeline: Pipeline, kind: Kind, name: str) -> None:
-    """Check one object: nothing of ours in its metadata, a whole and bounded status, few events."""
+    """Check one object: bare metadata, a whole and bounded status, its health, few events."""
     document = pipeline.read(kind, name)
     metadata, status = document["metadata"], document["status"]
 
@@ -36,6 +38,8 @@ def check_object(pipeline: Pipeline, kind: Kind, name: str) -> None:
         "SELECT count(*) AS n FROM work.requests WHERE name = %(name)s AND kind = %(kind)s",
         {"name": name, "kind": kind.value},
     )
+    health = lua.health(customizations.HEALTH, document)
+    assert health["status"] == lua.expected_health(document)
     assert len(pipeline.events(kind, name)) <= MAX_EVENTS * max(requests[0]["n"], 1)
 
 

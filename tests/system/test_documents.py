@@ -52,7 +52,7 @@ _WAIT = re.compile(r"^\| (.+?) \| `(kubectl wait .+?)` \|$", re.MULTILINE)
 _KUBECTL = """\
 #!/bin/sh
 case "$1" in
-  apply | create | delete | patch) exec {kubectl} "$@" --dry-run=server ;;
+  annotate | apply | create | delete | patch) exec {kubectl} "$@" --dry-run=server ;;
   *) exec {kubectl} "$@" ;;
 esac
 """
