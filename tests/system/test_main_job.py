@@ -78,6 +78,31 @@ def test_two_references_with_the_same_bytes_are_read_once(complete: Pipeline) ->
     assert (complete.cache / "same/two.png.json").exists()
 
 
+def test_g2_two_requests_for_the_same_receipts_have_one_effect_each_one_after_the_other(
+    complete: Pipeline,
+) -> None:
+    references = ["shared/one.png", "shared/two.png"]
+    write_small_receipts(complete.receipts, *references, first=7100)
+    names = ["wants-them", "wants-them-too"]
+
+    for name in names:
+        complete.apply(REPROCESS, name, target={"references": references})
+    for name in names:
+        assert complete.wait_finished(REPROCESS, name)["progress"]["summary"] == "2/2"
+
+    runs = complete.rows(
+        """
+        SELECT source_reference, processed_at AS began,
+               processed_at + make_interval(secs => processing_seconds) AS ended
+          FROM budget.receipt_ocr_runs WHERE source_reference LIKE 'shared/%'
+         ORDER BY source_reference, processed_at
+        """
+    )
+    assert [run["source_reference"] for run in runs] == sorted(2 * references)
+    for first, second in (runs[:2], runs[2:]):
+        assert first["ended"] <= second["began"]
+
+
 def test_g7_300_receipts_by_selector_within_the_write_budget(complete: Pipeline) -> None:
     references = [f"bulk/{number:03}.png" for number in range(300)]
     write_small_receipts(complete.receipts, *references, first=8000)
