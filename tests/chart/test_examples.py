@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 from dev import folders
+from receipt_contract.requests import RequestSpec
 from tests.chart import rendering
+from tests.chart.rendering import CHART
 
 APPLICATION = folders.CHECKOUT / "examples" / "argocd" / "chart" / "application.yaml"
 INSTALL = folders.CHECKOUT / "docs" / "install.md"
@@ -59,3 +61,10 @@ def test_a_first_try_as_the_document_has_it_is_taken(helm: Path) -> None:
     rendered = rendering.objects(helm, nothing, *settings)
 
     assert {one["kind"] for one in rendered} >= {"StatefulSet", "PersistentVolumeClaim"}
+
+
+def test_the_request_that_the_notes_suggest_is_one_that_is_taken() -> None:
+    notes = (CHART / "templates" / "NOTES.txt").read_text("utf-8")
+    [spec] = re.findall(r"'(spec: .*?)'", notes)
+
+    assert RequestSpec.model_validate(yaml.safe_load(spec)["spec"]).dry_run
