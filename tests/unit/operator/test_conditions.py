@@ -1,6 +1,5 @@
 """Which conditions hold for a request, in every state it can be in."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,6 @@ from receipt_contract.status import (
     ConditionReason,
     ConditionStatus,
     ConditionType,
-    QueuePlace,
     State,
 )
 from receipt_operator import conditions
@@ -20,7 +18,6 @@ from receipt_operator.facts import Facts, Obstacle
 from receipt_operator.register.rows import Counts, Ending, Knobs, Request
 from receipt_operator.status import status_of
 from tests.support.facts import (
-    KEY,
     OBSTACLES,
     make_facts,
     make_finished,
@@ -377,123 +374,3 @@ def test_every_condition_speaks_about_the_object_as_it_was_read(request_: Reques
 )
 def test_the_result_is_one_sentence(facts: Facts, sentence: str) -> None:
     assert _by_type(facts)[ConditionType.FINISHED].message == sentence
-
-
-AWAITING = make_planning(awaiting_approval=True)
-QUEUED_ON = QueuePlace(position=2, ahead=300)
-
-
-@pytest.mark.parametrize(
-    ("facts", "state", "reason"),
-    [
-        pytest.param(
-            make_facts(AWAITING),
-            State.AWAITING_APPROVAL,
-            ConditionReason.AWAITING_APPROVAL,
-            id="waiting for approval",
-        ),
-        pytest.param(
-            make_facts(replace(AWAITING, knobs=SUSPENDED)),
-            State.AWAITING_APPROVAL,
-            ConditionReason.AWAITING_APPROVAL,
-            id="suspended and waiting for approval",
-        ),
-        pytest.param(
-            make_facts(make_request(knobs=SUSPENDED)),
-            State.SUSPENDED,
-            ConditionReason.SUSPENDED,
-            id="suspended",
-        ),
-        pytest.param(
-            make_facts(make_request(knobs=Knobs(paused=True))),
-            State.SUSPENDED,
-            ConditionReason.SUSPENDED,
-            id="the operator is paused",
-        ),
-        pytest.param(
-            make_facts(make_request(), place=QUEUED_ON),
-            State.QUEUED,
-            ConditionReason.QUEUED,
-            id="waiting for a place",
-        ),
-        pytest.param(
-            make_facts(make_planning(), queued=True),
-            State.QUEUED,
-            ConditionReason.QUEUED,
-            id="waiting for another run",
-        ),
-    ],
-)
-def test_what_waits_says_so_in_the_column_of_reasons(
-    facts: Facts, state: State, reason: ConditionReason
-) -> None:
-    held = _by_type(facts)
-
-    assert conditions.state_of(facts) is state
-    assert held[ConditionType.SUCCEEDED].reason is reason
-    assert held[ConditionType.SUCCEEDED].message == held[ConditionType.RECONCILING].message
-    assert held[ConditionType.RECONCILING].reason is reason
-    assert held[ConditionType.FINISHED].status is ConditionStatus.FALSE
-
-
-def test_one_that_waits_for_approval_is_not_accepted_and_says_what_to_type() -> None:
-    accepted = _by_type(make_facts(AWAITING))[ConditionType.ACCEPTED]
-
-    assert accepted.status is ConditionStatus.FALSE
-    assert accepted.reason is ConditionReason.AWAITING_APPROVAL
-    command = "kubectl -n receipts annotate rrp some receipts.homebudget.dev/approve=true"
-    assert accepted.message.endswith(command)
-
-
-def test_the_command_for_approval_fits_whatever_the_name_is() -> None:
-    long = make_observed(key=KEY._replace(namespace="n" * 63, name="x" * 253))
-    message = _by_type(make_facts(AWAITING, observed=long))[ConditionType.ACCEPTED].message
-
-    assert message.endswith(" annotate rrp NAME receipts.homebudget.dev/approve=true")
-
-
-def test_a_paused_operator_is_told_from_a_suspended_request() -> None:
-    paused = _by_type(make_facts(make_request(knobs=Knobs(paused=True))))
-    both = _by_type(make_facts(make_request(knobs=Knobs(paused=True, suspend=True))))
-
-    assert paused[ConditionType.SUSPENDED].reason is ConditionReason.OPERATOR_PAUSED
-    assert both[ConditionType.SUSPENDED].reason is ConditionReason.USER_REQUESTED
-
-
-def test_what_waits_for_a_place_says_how_much_is_ahead() -> None:
-    held = _by_type(make_facts(make_request(), place=QUEUED_ON))
-
-    message = held[ConditionType.RECONCILING].message
-    assert "number 2 in the queue, 300 receipts of other requests are ahead" in message
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        pytest.param(
-            {"object_uid": "an earlier object"},
-            ConditionReason.ALREADY_COMPLETED,
-            id="before the object came",
-        ),
-        pytest.param({}, ConditionReason.COMPLETED, id="by this object"),
-        pytest.param(
-            {"object_uid": "an earlier object", "finished_at": NOON + timedelta(hours=2)},
-            ConditionReason.COMPLETED,
-            id="begun by an earlier object, ended by this one",
-        ),
-        pytest.param(
-            {"object_uid": "an earlier object", "result": ConditionReason.FAILED},
-            ConditionReason.FAILED,
-            id="before the object came, badly",
-        ),
-    ],
-)
-def test_what_was_complete_before_the_object_came_is_told(
-    changes: dict[str, Any], reason: ConditionReason
-) -> None:
-    later = replace(make_observed(), created_at=NOON + timedelta(hours=1))
-    facts = make_facts(make_finished(**changes), observed=later)
-
-    held = _by_type(facts)
-    assert held[ConditionType.SUCCEEDED].reason is reason
-    assert held[ConditionType.FINISHED].reason is reason
