@@ -28,16 +28,22 @@ def pipeline(
 
 
 @pytest.fixture(scope="module")
-def running(
+def module_pipeline(
     stack: Stack,
     kinds: Cluster,
     broker: Broker,
     database_admin_url: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Pipeline]:
-    """Give a pipeline of this module with an operator and a collector."""
+    """Give a pipeline of this module, in which nothing runs yet."""
     folder = tmp_path_factory.mktemp("pipeline")
     with making(stack, kinds, broker, database_admin_url, folder) as made:
-        made.start_collector()
-        made.start_operator()
         yield made
+
+
+@pytest.fixture(scope="module")
+def running(module_pipeline: Pipeline) -> Pipeline:
+    """Give a pipeline of this module with an operator and a collector."""
+    module_pipeline.start_collector()
+    module_pipeline.start_operator()
+    return module_pipeline

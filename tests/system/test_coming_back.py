@@ -1,7 +1,7 @@
 """Every way in which an object comes back: the same wish is the same request, and goes on as one.
 
-`test_requests` has the everyday ones, `test_disasters` and `test_older_clusters` those in which
-something is lost, and the tests in `gitops` what Argo CD does.
+`test_requests` has the everyday ones, `test_disasters`, `test_starting_again` and
+`test_older_clusters` those in which something is lost, and `gitops` what Argo CD does.
 """
 
 import json
@@ -92,6 +92,17 @@ class Returned(NamedTuple):
     after: dict[str, Any]
 
 
+def _read_all(pipeline: Pipeline, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    return {way: pipeline.read(REPROCESS, name) for way, name in names.items()}
+
+
+def _come_back(pipeline: Pipeline, documents: Mapping[str, Document]) -> None:
+    """Bring each object back in its way, and wait until the operator has looked at all of them."""
+    for way, come_back in WAYS.items():
+        come_back(pipeline, documents[way])
+    pipeline.look_past(REPROCESS)
+
+
 @pytest.fixture(scope="module")
 def finished(running: Pipeline) -> dict[str, Returned]:
     """Finished requests that came back, by the way in which they did."""
@@ -102,16 +113,13 @@ def finished(running: Pipeline) -> dict[str, Returned]:
             running.apply(REPROCESS, name, target={"reference": f"{name}.png"})
         for name in names.values():
             running.wait_finished(REPROCESS, name)
-    before = {way: running.read(REPROCESS, name) for way, name in names.items()}
+    before = _read_all(running, names)
     with sending(running, messages=0):
-        for way, come_back in WAYS.items():
-            come_back(running, before[way])
-        running.look_past(REPROCESS)
+        _come_back(running, before)
         for name in names.values():
             running.wait_finished(REPROCESS, name)
-    return {
-        way: Returned(before[way], running.read(REPROCESS, name)) for way, name in names.items()
-    }
+    after = _read_all(running, names)
+    return {way: Returned(before[way], after[way]) for way in WAYS}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -137,17 +145,14 @@ def gone_on(running: Pipeline) -> dict[str, Returned]:
         running.apply(REPROCESS, name, maxInFlight=2, target={"references": references})
     for name in names.values():
         running.wait(REPROCESS, name, lambda status: count(status, "published") == 2)
-    before = {way: running.read(REPROCESS, name) for way, name in names.items()}
+    before = _read_all(running, names)
     with sending(running, messages=2 * len(WAYS)):
-        for way, come_back in WAYS.items():
-            come_back(running, before[way])
-        running.look_past(REPROCESS)
+        _come_back(running, before)
         with answering(running.broker_url):
             for name in names.values():
                 running.wait_finished(REPROCESS, name)
-    return {
-        way: Returned(before[way], running.read(REPROCESS, name)) for way, name in names.items()
-    }
+    after = _read_all(running, names)
+    return {way: Returned(before[way], after[way]) for way in WAYS}
 
 
 @pytest.mark.parametrize("way", WAYS)

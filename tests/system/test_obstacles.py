@@ -3,18 +3,14 @@
 One operator for all, which is impatient: what takes an hour in life takes seconds here.
 """
 
-from collections.abc import Iterator
-
 import pytest
 
-from dev.kubernetes.cluster import Cluster
-from dev.stack import Stack
 from receipt_contract import cachefiles
 from receipt_contract.requests import Kind
 from receipt_contract.topology import WORK_SIDE
 from tests.support.amqp import Visitor
 from tests.support.answerer import answering
-from tests.support.pipeline import SPY, Pipeline, condition_of, count, making, vhost_of
+from tests.support.pipeline import SPY, Pipeline, condition_of, count, vhost_of
 from tests.support.promises import check_object
 from tests.support.receipts import write_small_receipts
 from tests.support.services import Broker
@@ -26,23 +22,15 @@ REBUILD = Kind.CACHE_REBUILD
 
 
 @pytest.fixture(scope="module")
-def impatient(
-    stack: Stack,
-    kinds: Cluster,
-    broker: Broker,
-    database_admin_url: str,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Pipeline]:
+def impatient(module_pipeline: Pipeline) -> Pipeline:
     """Give a pipeline whose operator waits for a declared topology and gives up soon."""
-    folder = tmp_path_factory.mktemp("pipeline")
-    with making(stack, kinds, broker, database_admin_url, folder) as made:
-        made.start_collector()
-        made.start_operator(
-            RECEIPTS_TOPOLOGY="check",
-            RECEIPTS_REPUBLISH_AFTER_SECONDS="2",
-            RECEIPTS_SETTLE_GRACE_SECONDS="1",
-        )
-        yield made
+    module_pipeline.start_collector()
+    module_pipeline.start_operator(
+        RECEIPTS_TOPOLOGY="check",
+        RECEIPTS_REPUBLISH_AFTER_SECONDS="2",
+        RECEIPTS_SETTLE_GRACE_SECONDS="1",
+    )
+    return module_pipeline
 
 
 def _wait_stalled(pipeline: Pipeline, kind: Kind, name: str, reason: str) -> None:

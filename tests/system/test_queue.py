@@ -1,19 +1,15 @@
 """What an object says while it waits: its place, what is ahead, and why nobody looks at it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from dev.kubernetes.cluster import Cluster
-from dev.stack import Stack
 from receipt_contract.requests import Kind
 from tests.support import ledger
 from tests.support.answerer import answering
-from tests.support.pipeline import Pipeline, condition_of, count, holds, making
+from tests.support.pipeline import Pipeline, condition_of, count, holds
 from tests.support.promises import check_object
 from tests.support.receipts import write_small_receipts
-from tests.support.services import Broker
 
 pytestmark = pytest.mark.cluster
 
@@ -29,19 +25,11 @@ CREATE TRIGGER refuse BEFORE INSERT ON work.requests
 
 
 @pytest.fixture(scope="module")
-def crowded(
-    stack: Stack,
-    kinds: Cluster,
-    broker: Broker,
-    database_admin_url: str,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Pipeline]:
+def crowded(module_pipeline: Pipeline) -> Pipeline:
     """Give a pipeline whose window holds two receipts of all requests together."""
-    folder = tmp_path_factory.mktemp("crowded")
-    with making(stack, kinds, broker, database_admin_url, folder) as made:
-        made.start_collector()
-        made.start_operator(RECEIPTS_GLOBAL_IN_FLIGHT=str(WINDOW))
-        yield made
+    module_pipeline.start_collector()
+    module_pipeline.start_operator(RECEIPTS_GLOBAL_IN_FLIGHT=str(WINDOW))
+    return module_pipeline
 
 
 def _wide(pipeline: Pipeline, name: str) -> dict[str, str]:

@@ -4,23 +4,19 @@ One pipeline for all: each test starts its operators, and ends them.
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from dev import postgres
-from dev.kubernetes.cluster import Cluster
 from dev.kubernetes.kubectl import KubectlError
-from dev.stack import Stack
 from receipt_collector import schema
 from receipt_contract.requests import API_VERSION, Kind
 from tests.support.amqp import eventually
 from tests.support.answerer import answering
-from tests.support.pipeline import SPY, Pipeline, count, making
+from tests.support.pipeline import SPY, Pipeline, count
 from tests.support.promises import check_object, sending
 from tests.support.receipts import write_small_receipts
-from tests.support.services import Broker
 
 pytestmark = pytest.mark.cluster
 
@@ -28,18 +24,10 @@ REPROCESS = Kind.RECEIPT_REPROCESS
 
 
 @pytest.fixture(scope="module")
-def pipeline(
-    stack: Stack,
-    kinds: Cluster,
-    broker: Broker,
-    database_admin_url: str,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Pipeline]:
+def pipeline(module_pipeline: Pipeline) -> Pipeline:
     """Give a pipeline of this module with a collector and no operator."""
-    folder = tmp_path_factory.mktemp("pipeline")
-    with making(stack, kinds, broker, database_admin_url, folder) as made:
-        made.start_collector()
-        yield made
+    module_pipeline.start_collector()
+    return module_pipeline
 
 
 def test_a_cluster_of_another_name_runs_everything_again(pipeline: Pipeline) -> None:
@@ -116,6 +104,8 @@ def test_g2_g3_a_new_database_keeps_what_is_finished_and_begins_anew_what_is_ope
     assert (len(sent), len(set(sent))) == (6, 4)
     assert kept["progress"] == first["progress"]
     assert kept["run"]["finishTime"] == first["run"]["finishTime"]
+    adopted = "SELECT result, done FROM work.requests WHERE name = 'kept'"
+    assert pipeline.rows(adopted) == [{"result": "Completed", "done": 1}]
     assert anew["progress"]["summary"] == "4/4"
     effects = "SELECT count(*) AS n FROM budget.receipt_reprocess_requests"
     assert pipeline.rows(effects) == [{"n": 4}]
