@@ -4,7 +4,6 @@ The folder they land in is named after their version and a hash of go.mod and go
 pin never meets an old program.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -26,6 +25,7 @@ class Module(NamedTuple):
     folder: Path
     version: str  # of what it pins, for people and for the cache
     linker_flags: str
+    tags: str = ""  # of the build, where a program has more parts than we need
 
 
 def ensure_program(module: Module, file_name: str, package: str) -> Path:
@@ -62,8 +62,7 @@ def _cache(module: Module) -> Path:
 @contextmanager
 def _only_one_builds(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with folders.locked(folder / ".lock"):
         yield
 
 
@@ -77,7 +76,7 @@ def _build(module: Module, package: str, path: Path) -> None:
                 str(toolchain),
                 "build",
                 *("-mod=readonly", "-trimpath", "-buildvcs=false"),
-                *("-ldflags", module.linker_flags),
+                *("-ldflags", module.linker_flags, "-tags", module.tags),
                 *("-o", str(built), package),
             ],
             env=_environment(),

@@ -12,6 +12,8 @@ from dev.gotools import Module
 from dev.helm import definitions
 
 _FOLDER = Path(__file__).parent
+# Rules need no clients of two dozen clouds, which take most of the time of a build.
+_WITHOUT_DISCOVERY = "remove_all_sd"
 
 
 class Program(Enum):
@@ -44,7 +46,13 @@ def built(program: Program) -> Path | None:
 
 def _module(program: Program) -> Module:
     version = _version(program)
-    return Module(f"helm/{program.folder}", _FOLDER / program.folder, version, _stamp(program))
+    return Module(
+        f"helm/{program.folder}",
+        _FOLDER / program.folder,
+        version,
+        _stamp(program),
+        _WITHOUT_DISCOVERY if program is Program.PROMTOOL else "",
+    )
 
 
 def _version(program: Program) -> str:
