@@ -5,6 +5,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 ARGS ?=
+# Two files at a time, each process with servers of its own: most tests wait. PARALLEL= runs one.
+PARALLEL ?= --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -24,7 +26,7 @@ programs: setup # the Kubernetes programs of the local cluster, built once a ver
 
 .PHONY: test
 test: programs ## Run the tests; ARGS="tests/unit -k ports" goes to pytest
-	@$(RUN) -m pytest $(ARGS)
+	@$(RUN) -m pytest $(PARALLEL) $(ARGS)
 
 .PHONY: gitops
 gitops: export CLUSTER := local

@@ -4,9 +4,12 @@ Service data lies outside the checkout: the accounts `postgres` and `rabbitmq` m
 checkout may lie under a home that only its owner can enter.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dev.errors import DevError
@@ -36,6 +39,14 @@ def programs() -> Path:
     """Return the folder for programs built once and used by every checkout of this user."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "receipt-operator"
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Let one process at a time into the block; the others wait."""
+    with file.open("w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def make_passage(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+from dev import folders
 from dev.errors import NotInstalledError, StartError
 from dev.kubernetes import kubectl
 from dev.kubernetes.cluster import Cluster
@@ -17,8 +18,9 @@ class KindCluster(Cluster):
     def start(self) -> None:
         if self.is_healthy():
             return
-        if _NAME not in _kind("get", "clusters").split():
-            _kind("create", "cluster", "--name", _NAME, "--wait", _WAIT)
+        with folders.locked(folders.services() / "kind.lock"):
+            if _NAME not in _kind("get", "clusters").split():
+                _kind("create", "cluster", "--name", _NAME, "--wait", _WAIT)
         _kind("export", "kubeconfig", "--name", _NAME, "--kubeconfig", str(self.admin_kubeconfig))
 
     def is_healthy(self) -> bool:
