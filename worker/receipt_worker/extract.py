@@ -5,19 +5,41 @@ The same reading as the worker's, in the same kind of process.
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from receipt_contract.errors import PermanentError, Reason, ReceiptError
 from receipt_runtime import files
-from receipt_worker.document import Extraction, ItemRecord, Reading
+from receipt_worker.document import Extraction, Reading
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingSettings
 
 FAILED = "failed"  # beside the statuses of an extraction
+FIRST = ("merchant_name", "transaction_date", "total", "currency", "card_last4")
+OTHERS = (
+    "subtotal",
+    "total_tax",
+    "tip",
+    "rounding",
+    "discount_total",
+    "change",
+    "transaction_time",
+    "merchant_address",
+    "merchant_phone_number",
+    "merchant_tax_id",
+    "receipt_number",
+    "receipt_type",
+    "country_region",
+    "payment_method",
+    "confidence",
+)
+LISTS = ("tax_details", "payments")
+
+_EXTRACTIONS: TypeAdapter[Extraction] = TypeAdapter(Extraction)
 
 
 @dataclass(frozen=True)
@@ -38,23 +60,18 @@ class ExtractedFile:
     def document(self) -> dict[str, Any]:
         """Fields as printed, in order: plain strings, money as decimal strings, null for none."""
         found = self.extraction
+        values = _EXTRACTIONS.dump_python(found, mode="json") if found else {}
         return {
             "file": self.file,
-            "merchant_name": found.merchant_name if found else None,
-            "transaction_date": _text(found.transaction_date if found else None),
-            "total": _text(found.total if found else None),
-            "currency": found.currency if found else None,
-            "card_last4": found.card_last4 if found else None,
-            "extraction_status": str(found.status) if found else FAILED,
+            **{name: values.get(name) for name in FIRST},
+            "extraction_status": values.get("status", FAILED),
             "error": str(self.error) if self.error else None,
-            "review_reasons": [str(reason) for reason in found.review_reasons] if found else [],
-            "items": [_item(item) for item in found.items] if found else [],
+            "review_reasons": values.get("review_reasons", []),
+            "items": [_item(item) for item in values.get("items", [])],
             "seconds": self.seconds,
-            "subtotal": _text(found.subtotal if found else None),
-            "total_tax": _text(found.total_tax if found else None),
-            "fields": {name: asdict(field) for name, field in found.fields.items()}
-            if found
-            else {},
+            **{name: values.get(name) for name in OTHERS},
+            **{name: values.get(name, []) for name in LISTS},
+            "fields": values.get("fields", {}),
         }
 
 
@@ -100,14 +117,6 @@ def _bytes(path: Path, max_bytes: int) -> bytes:
     return data
 
 
-def _item(item: ItemRecord) -> dict[str, str | None]:
-    return {
-        "description": item.description,
-        "quantity": _text(item.quantity),
-        "unit_price": _text(item.unit_price),
-        "total_price": _text(item.total),
-    }
-
-
-def _text(value: Decimal | date | None) -> str | None:
-    return None if value is None else str(value)
+def _item(item: dict[str, Any]) -> dict[str, Any]:
+    """Name the amount of an item as results do."""
+    return {"total_price" if name == "total" else name: value for name, value in item.items()}

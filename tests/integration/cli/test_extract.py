@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from dev import samples
 from tests.support import ledger
@@ -82,3 +83,26 @@ def test_a_table_is_for_people(tmp_path: Path) -> None:
 
     assert ran.code == 0
     assert "CORNER SHOP" in ran.stdout
+
+
+def test_an_explanation_tells_where_a_value_was_read_and_draws_it(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(small_receipt().content)
+    drawn = tmp_path / "seen.png"
+
+    ran = ledger.run("receipts", "extract", tmp_path / "a.png", "--explain", "--image", drawn)
+
+    assert ran.code == 0, ran.stderr
+    assert f"total                  {small_receipt().total}" in ran.stdout
+    assert "page 1, pass 1" in ran.stdout
+    with Image.open(drawn) as seen:
+        assert len(seen.getcolors(maxcolors=2**16) or ()) > 2  # black on white, and our boxes
+
+
+def test_one_picture_is_not_written_for_many_files(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).write_bytes(small_receipt().content)
+
+    ran = ledger.run("receipts", "extract", tmp_path, "--image", tmp_path / "seen.png")
+
+    assert ran.code == 1
+    assert "--image takes one file" in ran.stderr
