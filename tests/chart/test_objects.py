@@ -170,6 +170,27 @@ def test_the_scaler_counts_what_waits_and_takes_workers_away_slowly(helm: Path) 
     assert "@" not in trigger["metadata"]["host"]
 
 
+@pytest.mark.parametrize(
+    ("values", "settings"),
+    [
+        pytest.param(EVERYTHING, [], id="from a Secret"),
+        pytest.param(EVERYTHING, ["rabbitmq.authority.kind=ConfigMap"], id="from a ConfigMap"),
+        pytest.param(BROKER_RESOURCES, [], id="from its text"),
+    ],
+)
+def test_the_scaler_trusts_an_authority_of_ones_own(
+    helm: Path, values: Path, settings: list[str]
+) -> None:
+    rendered = rendering.objects(helm, values, *settings)
+    [login] = rendering.of_kind(rendered, "TriggerAuthentication")
+    told = [*login["spec"]["secretTargetRef"], *login["spec"]["configMapTargetRef"]]
+    [switch] = [one for one in told if one["parameter"] == "tls"]
+    maps = {one["metadata"]["name"]: one for one in rendering.of_kind(rendered, "ConfigMap")}
+
+    assert {"ca", "tls"} <= {one["parameter"] for one in told}
+    assert maps[switch["name"]]["data"][switch["key"]] == "enable"
+
+
 def test_g9_a_network_policy_stands_before_every_pod_and_opens_what_it_needs(helm: Path) -> None:
     rendered = rendering.objects(helm, EVERYTHING)
     policies = {
