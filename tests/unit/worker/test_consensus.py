@@ -104,6 +104,97 @@ def test_doubt_goes_to_a_person(readings: list[RoundReading], reason: ReviewReas
     assert reason in extraction.review_reasons
 
 
+def by(engine: str, *texts: str, confidence: float = 95.0) -> RoundReading:
+    return replace(reading(*texts, confidence=confidence), engine=engine)
+
+
+UNPROVEN = ("CORNER SHOP", "Date 05.03.2024 12:30", "TOTAL EUR 29.30", "CASH 29.30")
+
+
+def test_two_engines_prove_a_total_that_is_printed_twice() -> None:
+    extraction = decide(by("tesseract", *UNPROVEN), by("rapidocr", *UNPROVEN)).extraction
+
+    assert extraction.status is ExtractionStatus.COMPLETE
+    assert "engines_agree" in extraction.fields["total"].evidence
+
+
+def test_readings_of_one_engine_that_agree_prove_no_total() -> None:
+    extraction = decide(*[by("tesseract", *UNPROVEN)] * 3).extraction
+
+    assert extraction.review_reasons == (ReviewReason.TOTAL_UNPROVEN,)
+
+
+def test_two_engines_that_agree_do_not_outweigh_an_identity_that_fails() -> None:
+    texts = changed("20.70", "20.10")
+
+    extraction = decide(by("tesseract", *texts), by("rapidocr", *texts)).extraction
+
+    assert ReviewReason.IDENTITY_FAILED in extraction.review_reasons
+
+
+def test_a_failed_identity_in_one_reading_yields_to_the_same_one_that_holds_in_another() -> None:
+    misread = by("tesseract", *changed("20.70", "20.10"))
+
+    extraction = decide(misread, by("rapidocr", *PROVEN)).extraction
+
+    assert extraction.status is ExtractionStatus.COMPLETE
+
+
+def test_a_date_that_two_engines_read_is_not_disputed_by_a_misreading() -> None:
+    misread = by("tesseract", *changed("05.03", "08.03"))
+
+    extraction = decide(misread, by("rapidocr", *PROVEN), by("tesseract", *PROVEN)).extraction
+
+    assert extraction.status is ExtractionStatus.COMPLETE
+
+
+def test_a_date_in_running_text_is_no_rival_of_the_labelled_one() -> None:
+    texts = (*PROVEN, "a paper", "since", "our petition of 28.01.2024 is open")
+
+    extraction = decide(by("tesseract", *texts), by("rapidocr", *texts)).extraction
+
+    assert extraction.status is ExtractionStatus.COMPLETE
+
+
+def test_a_second_date_with_a_time_that_two_engines_saw_is_a_rival() -> None:
+    texts = (*PROVEN, "CLOSED 06.03.2024 00:32")
+
+    extraction = decide(by("tesseract", *texts), by("rapidocr", *texts)).extraction
+
+    assert extraction.review_reasons == (ReviewReason.DATE_AMBIGUOUS,)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "status"),
+    [(99.0, ExtractionStatus.COMPLETE), (90.0, ExtractionStatus.REVIEW)],
+    ids=["read without doubt", "read with doubt"],
+)
+def test_a_date_only_the_second_engine_saw_counts_when_it_is_clear(
+    confidence: float, status: ExtractionStatus
+) -> None:
+    blind = by("tesseract", *without("Date"))
+
+    extraction = decide(blind, by("rapidocr", *PROVEN, confidence=confidence)).extraction
+
+    assert extraction.status is status
+
+
+def test_items_come_from_the_reading_in_which_they_add_up() -> None:
+    right = ("SHOP", "Tea 3.00", "Rice 4.10", "TOTAL 7.10", "CASH 10.00", "CHANGE 2.90")
+    wrong = tuple(text.replace("3.00", "8.00") for text in right)
+
+    extraction = decide(by("rapidocr", *wrong), by("tesseract", *right)).extraction
+
+    assert sum(item.total for item in extraction.items) == Decimal("7.10")
+
+
+def test_confidence_grows_with_evidence() -> None:
+    alone = decide(by("tesseract", *without("CASH"))).extraction.fields["total"]
+    proven = decide(by("tesseract", *PROVEN), by("rapidocr", *PROVEN)).extraction.fields["total"]
+
+    assert alone.confidence < proven.confidence <= 1
+
+
 def test_three_readings_without_dissent_outweigh_their_doubt() -> None:
     doubting = reading(*PROVEN, confidence=70)
 

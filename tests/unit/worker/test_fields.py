@@ -132,3 +132,125 @@ def test_a_total_keeps_its_exact_cents() -> None:
 
     assert total is not None
     assert total.value == Decimal("0.10")
+
+
+MALAYSIAN = (
+    "BOOK HOUSE SDN BHD",
+    "(789417-W)",
+    "NO 12, JALAN SAGU 18,",
+    "81100 JOHOR BAHRU",
+    "TEL: 03-8943 3143",
+    "GST ID: 001663156224",
+    "Document No : TD01167104",
+    "Date: 25/12/2018 8:13:39 PM",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("merchant_address", "NO 12, JALAN SAGU 18, 81100 JOHOR BAHRU"),
+        ("merchant_phone_number", "03-8943 3143"),
+        ("merchant_tax_id", "001663156224"),
+        ("receipt_number", "TD01167104"),
+        ("transaction_time", "20:13:39"),
+        ("country_region", "MY"),
+        ("currency", "MYR"),
+    ],
+)
+def test_the_head_of_a_receipt_gives_its_fields(name: str, value: str) -> None:
+    assert other(name, *MALAYSIAN) == value
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "value"),
+    [
+        pytest.param(
+            ["SUBTOTAL 6.60", "GST 0.40", "TOTAL 7.00"], "subtotal", "6.60", id="sub-total"
+        ),
+        pytest.param(["SUBTOTAL 6.60", "GST 0.40", "TOTAL 7.00"], "total_tax", "0.40", id="tax"),
+        pytest.param(
+            ["TOTAL 71.02", "ROUNDING ADJ 0.02", "TOTAL 71.00"],
+            "rounding",
+            "-0.02",
+            id="rounding has the sign that the sums give it",
+        ),
+        pytest.param(
+            ["SUBTOTAL 9.00", "DISCOUNT 1.50", "COUPON 0.50", "TOTAL 7.00"],
+            "discount_total",
+            "2.00",
+            id="discounts are added up",
+        ),
+        pytest.param(["TOTAL 7.00", "CASH 10.00", "CHANGE 3.00"], "change", "3.00", id="change"),
+        pytest.param(["SUBTOTAL 50.00", "GRATUITY 5.00", "TOTAL 55.00"], "tip", "5.00", id="tip"),
+        pytest.param(["TOTAL 7.00", "GST 80.00"], "total_tax", None, id="no tax above a share"),
+        pytest.param(["Invoice: 20/11/2017"], "receipt_number", None, id="a date is no number"),
+        pytest.param(
+            ["Rosen Apotheke", "Rezept", "SUMME EUR 5,00"], "receipt_type", "healthcare", id="kind"
+        ),
+    ],
+)
+def test_an_amount_or_kind_is_found(texts: list[str], name: str, value: str | None) -> None:
+    assert other(name, *texts) == value
+
+
+def test_a_derived_currency_says_so() -> None:
+    found = find(*MALAYSIAN).others["currency"]
+
+    assert found.evidence == ("derived_from_country",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        pytest.param(["2 x 4.00 Tea 8.00"], ("2", "4.00", "8.00"), id="count and price"),
+        pytest.param(["Tea 8.00", "2 X RM 4.00"], ("2", "4.00", "8.00"), id="told below"),
+        pytest.param(["2 X RM 4.00", "Tea 8.00"], (None, None, "8.00"), id="told above"),
+        pytest.param(["Tea 4.00 2 8.00"], ("2", "4.00", "8.00"), id="a number that fits"),
+    ],
+)
+def test_an_item_is_counted_once(
+    texts: list[str], wanted: tuple[str | None, str | None, str]
+) -> None:
+    [item] = find(*texts, "TOTAL 8.00").items
+
+    quantity = None if item.quantity is None else str(item.quantity)
+    price = None if item.unit_price is None else str(item.unit_price)
+    assert (quantity, price, str(item.total)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        pytest.param(
+            ["AIK HUAT HARDWARE", "ENTERPRISE (SETIA", "ALAM) SDN BHD", "NO 17 JALAN INDAH"],
+            "AIK HUAT HARDWARE ENTERPRISE (SETIA ALAM) SDN BHD",
+            id="over three lines",
+        ),
+        pytest.param(["A L D I", "Pohlweg 110", "SUMME EUR 1,00"], "ALDI", id="spaced letters"),
+        pytest.param(
+            ["A LD TIT", "SUMME EUR 1,00", "MwSt", "Aldi GmbH & Co. KG, Holte"],
+            "Aldi GmbH & Co. KG",
+            id="the foot, where the head is a picture",
+        ),
+        pytest.param(
+            [
+                "WUNSCHLOS GLUCKLICH",
+                "Marktkauf Lehr",
+                "Detmolder Str. 4",
+                "SUMME EUR 1,00",
+                "MwSt 0,10",
+            ],
+            "Marktkauf Lehr",
+            id="the line above the address",
+        ),
+        pytest.param(
+            ["KING SHOP S/B 273500-U (KJ1)", "CASH 1.00"], "KING SHOP S/B", id="two registrations"
+        ),
+    ],
+)
+def test_a_merchant_is_named_in_many_ways(texts: list[str], name: str) -> None:
+    found = find(*texts).merchant
+
+    assert found is not None
+    assert found.name == name

@@ -11,44 +11,96 @@ from tests.unit.worker.printed import VOCABULARY, find
 
 RECEIPTS = [
     pytest.param(
-        ["CORNER SHOP LTD", "London", "VAT No 123", "Date 05/03/2024", "SUB-TOTAL £6.60"]
-        + ["VAT £0.40", "TOTAL £7.00", "CASH £10.00", "CHANGE £3.00"],
+        [
+            "CORNER SHOP LTD",
+            "London",
+            "VAT No 123",
+            "Date 05/03/2024",
+            "SUB-TOTAL £6.60",
+            "VAT £0.40",
+            "TOTAL £7.00",
+            "CASH £10.00",
+            "CHANGE £3.00",
+        ],
         ("7.00", "GBP", date(2024, 3, 5), Evidence.PAID_MINUS_CHANGE, "cash"),
         id="English",
     ),
     pytest.param(
-        ["Müller GmbH", "Datum 05.03.2024 12:30", "Brot 3,00", "Käse 4,10", "SUMME EUR 7,10"]
-        + ["Gegeben BAR 10,10", "Rückgeld 3,00"],
+        [
+            "Müller GmbH",
+            "Datum 05.03.2024 12:30",
+            "Brot 3,00",
+            "Käse 4,10",
+            "SUMME EUR 7,10",
+            "Gegeben BAR 10,10",
+            "Rückgeld 3,00",
+        ],
         ("7.10", "EUR", date(2024, 3, 5), Evidence.ITEMS_SUM, "cash"),
         id="German",
     ),
     pytest.param(
-        ["BOULANGERIE DUPONT SARL", "SIRET 123 456 789 00012", "Le 5 mars 2024", "TOTAL HT 6,60"]
-        + ["TVA 0,40", "NET À PAYER 7,00 €", "CARTE BANCAIRE 7,00 €"],
+        [
+            "BOULANGERIE DUPONT SARL",
+            "SIRET 123 456 789 00012",
+            "Le 5 mars 2024",
+            "TOTAL HT 6,60",
+            "TVA 0,40",
+            "NET À PAYER 7,00 €",
+            "CARTE BANCAIRE 7,00 €",
+        ],
         ("7.00", "EUR", date(2024, 3, 5), Evidence.PARTS_SUM, "card"),
         id="French",
     ),
     pytest.param(
-        ["PANADERÍA SOL SL", "CIF B12345678", "Fecha: 5 de marzo de 2024", "Pan 3,00"]
-        + ["Queso 4,10", "IMPORTE TOTAL 7,10 EUR", "EFECTIVO 10,00", "CAMBIO 2,90"],
+        [
+            "PANADERÍA SOL SL",
+            "CIF B12345678",
+            "Fecha: 5 de marzo de 2024",
+            "Pan 3,00",
+            "Queso 4,10",
+            "IMPORTE TOTAL 7,10 EUR",
+            "EFECTIVO 10,00",
+            "CAMBIO 2,90",
+        ],
         ("7.10", "EUR", date(2024, 3, 5), Evidence.PAID_MINUS_CHANGE, "cash"),
         id="Spanish",
     ),
     pytest.param(
-        ["BAKKERIJ JANSEN BV", "KvK 12345678", "Datum 05-03-2024", "Brood 3,00", "Kaas 4,10"]
-        + ["TE BETALEN EUR 7,10", "CONTANT 10,00", "WISSELGELD 2,90"],
+        [
+            "BAKKERIJ JANSEN BV",
+            "KvK 12345678",
+            "Datum 05-03-2024",
+            "Brood 3,00",
+            "Kaas 4,10",
+            "TE BETALEN EUR 7,10",
+            "CONTANT 10,00",
+            "WISSELGELD 2,90",
+        ],
         ("7.10", "EUR", date(2024, 3, 5), Evidence.PAID_MINUS_CHANGE, "cash"),
         id="Dutch",
     ),
     pytest.param(
-        ["RISTORANTE ROMA SRL", "P.IVA 01234567890", "DOCUMENTO COMMERCIALE", "05/03/2024 12:30"]
-        + ["TOTALE COMPLESSIVO 7,10", "CONTANTI 10,00", "RESTO 2,90"],
+        [
+            "RISTORANTE ROMA SRL",
+            "P.IVA 01234567890",
+            "DOCUMENTO COMMERCIALE",
+            "05/03/2024 12:30",
+            "TOTALE COMPLESSIVO 7,10",
+            "CONTANTI 10,00",
+            "RESTO 2,90",
+        ],
         ("7.10", "EUR", date(2024, 3, 5), Evidence.PAID_MINUS_CHANGE, "cash"),
         id="Italian",
     ),
     pytest.param(
-        ["PASTELARIA LISBOA LDA", "Contribuinte 501234567", "Data 5 de março de 2024"]
-        + ["TOTAL A PAGAR 7,10 €", "DINHEIRO 10,00", "TROCO 2,90"],
+        [
+            "PASTELARIA LISBOA LDA",
+            "Contribuinte 501234567",
+            "Data 5 de março de 2024",
+            "TOTAL A PAGAR 7,10 €",
+            "DINHEIRO 10,00",
+            "TROCO 2,90",
+        ],
         ("7.10", "EUR", date(2024, 3, 5), Evidence.PAID_MINUS_CHANGE, "cash"),
         id="Portuguese",
     ),

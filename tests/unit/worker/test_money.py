@@ -18,6 +18,9 @@ from receipt_worker.extraction import money
         pytest.param("1,234.56", ["1234.56"], id="commas for thousands"),
         pytest.param("3 038,14", ["3038.14"], id="a blank for thousands"),
         pytest.param("1'939.00", ["1939.00"], id="a Swiss apostrophe"),
+        pytest.param("27,80", ["27.80"], id="never a number a hundred times larger"),
+        pytest.param("2 100.00", ["100.00"], id="a quantity in front"),
+        pytest.param("NO. 53, LOT .12", ["0.12"], id="a house number"),
         pytest.param("-8,10", ["-8.10"], id="minus in front"),
         pytest.param("8.10-", ["-8.10"], id="minus behind"),
         pytest.param("ROUNDING .02", ["0.02"], id="no digit before the point"),
@@ -79,3 +82,26 @@ def test_currencies_are_those_printed(text: str, codes: tuple[str, ...]) -> None
     signs = {"rm": "MYR", "€": "EUR", "eur": "EUR", "usd": "USD"}
 
     assert tuple(code for code, _ in money.currencies(text, signs)) == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("TOTAL \u00a51,280", ["1280"], id="a sign in front"),
+        pytest.param("1,280\u5186 each", ["1280"], id="a sign behind"),
+        pytest.param("Coffee 450", ["450"], id="last on its line"),
+        pytest.param("Room 12 upstairs", [], id="a number inside a text"),
+        pytest.param("2026/03/01", [], id="a date"),
+        pytest.param("TEL 03-1234-5678", [], id="a telephone number"),
+        pytest.param("Tax 10%", [], id="a rate"),
+    ],
+)
+def test_whole_amounts_are_signed_grouped_or_last(text: str, values: list[str]) -> None:
+    assert [str(amount.value) for amount in money.whole_amounts(text)] == values
+
+
+@given(st.integers(0, 10**7))
+def test_every_whole_amount_is_read_as_it_is_printed(value: int) -> None:
+    [amount] = money.whole_amounts(f"\u20a9{value:,}")
+
+    assert amount.value == value

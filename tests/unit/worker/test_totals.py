@@ -72,6 +72,40 @@ def best(*texts: str) -> TotalFound:
             Evidence.CARD_SLIP,
             id="the card slip",
         ),
+        pytest.param(
+            ["TOTAL 0% SUPPLIES 23.44", "TOTAL 6% SUPPLIES 27.98", "TOTAL PAYABLE 51.42"],
+            "51.42",
+            Evidence.PARTS_SUM,
+            id="sums of two tax classes",
+        ),
+        pytest.param(
+            ["SHOES 4X 38.00 152.00", "TOTAL 152.00"],
+            "152.00",
+            Evidence.ITEMS_SUM,
+            id="one item bought several times",
+        ),
+        pytest.param(
+            ["TOTAL 15.00", "DEBIT CARD 5.00", "CASH 10.00"],
+            "15.00",
+            Evidence.PAID_MINUS_CHANGE,
+            id="two means of payment",
+        ),
+        pytest.param(
+            [
+                "SUMME EUR 11,33",
+                "C 7% 10,82 0,76 11,58",
+                "D 19% 0,21- 0,04- 0,25-",
+            ],
+            "11.33",
+            Evidence.TAX_TABLE,
+            id="a tax table with a bottle brought back",
+        ),
+        pytest.param(
+            ["Jue 19.20", "CASH 20.00", "CHANGE 0.80"],
+            "19.20",
+            Evidence.PAID_MINUS_CHANGE,
+            id="an amount whose label was not read",
+        ),
     ],
 )
 def test_an_identity_proves_the_total(texts: list[str], value: str, evidence: Evidence) -> None:
@@ -92,6 +126,22 @@ def test_an_identity_proves_the_total(texts: list[str], value: str, evidence: Ev
         pytest.param(["TOTAL 7.00", "TOTAL TAX 12.00"], "7.00", id="tax"),
         pytest.param(["TOTAE 7.00", "CASH 50.00"], "7.00", id="cash beside a misread label"),
         pytest.param(["T0TAL 7.00", "CASH 50.00"], "7.00", id="cash beside a zero for an O"),
+        pytest.param(
+            ["TOTAL 25.60", "COUPON 21.70", "GRAND TOTAL 3.90"], "3.90", id="before a coupon"
+        ),
+        pytest.param(
+            ["Tea 26.00", "Rice 26.00", "TOTAL 52.00", "TAX 3.10", "TOTAL 55.10"],
+            "55.10",
+            id="what the items add up to, before tax",
+        ),
+        pytest.param(
+            ["TOTAL 18.00", "TOTAL INCLUDES GST 6% 1.02"], "18.00", id="the tax it includes"
+        ),
+        pytest.param(
+            ["TOTAL 181.98", "ROUNDING 9.02", "CASH 182.00"],
+            "182.00",
+            id="before a rounding that was misread",
+        ),
     ],
 )
 def test_another_amount_is_not_taken_for_the_total(texts: list[str], value: str) -> None:
@@ -121,6 +171,19 @@ def test_a_tax_table_that_adds_up_to_something_else_contradicts_the_total() -> N
     totals = find("SUMME EUR 19,16", "A 7% 8,40 0,59 8,99", "B 19% 8,80 1,67 10,47").totals
 
     assert totals.contradicted
+
+
+def test_a_price_and_its_multiple_are_no_tax_table() -> None:
+    totals = find("TEE 38.00 152.00", "TOTAL 152.00").totals
+
+    assert not totals.contradicted
+    assert not totals.tax_rows
+
+
+def test_a_row_of_a_tax_table_proves_no_total_by_itself() -> None:
+    found = best("MWST BETRAG C 7% 10,82 0,76 11,58", "SUMME EUR 14,33")
+
+    assert not found.proven
 
 
 def test_a_long_document_full_of_sums_takes_no_time() -> None:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from receipt_worker.extraction import money
 from receipt_worker.extraction.lines import Found, Line
-from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
+from receipt_worker.extraction.vocabulary import REMEMBERED_LINES, Vocabulary, has_word, plain
 
 ADDRESS_LINES = 5
 HEAD_LINES = 14
@@ -104,6 +105,8 @@ def _ends_address(line: Line, vocabulary: Vocabulary) -> bool:
 
 def _behind_label(text: str, labels: Sequence[str]) -> int | None:
     """Return the place behind the first label as printed, None without one."""
+    if not has_word(text, labels):
+        return None
     for label in labels:
         pattern = r"[\W\d_]*".join(re.escape(word) for word in label.split())
         match = re.search(rf"(?<![^\W\d_]){pattern}(?![^\W\d_])", plain_same_length(text))
@@ -112,11 +115,13 @@ def _behind_label(text: str, labels: Sequence[str]) -> int | None:
     return None
 
 
+@lru_cache(maxsize=REMEMBERED_LINES)
 def plain_same_length(text: str) -> str:
     """Lower-case letters without accents, one for one, so that places stay."""
     return "".join(_plain_mark(mark) for mark in text)
 
 
+@cache
 def _plain_mark(mark: str) -> str:
     letters = plain(mark)
     return letters if len(letters) == 1 else mark.casefold()[:1] or mark

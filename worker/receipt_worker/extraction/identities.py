@@ -4,7 +4,7 @@ I1 paid - change, I2 parts, I3 items, I4 tax table, I5 card slip, I6 printed twi
 tolerance is a cent, and a rounding to coins only where it is printed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -40,6 +40,23 @@ class Evidence(StrEnum):
 
 
 @dataclass(frozen=True)
+class Parts:
+    """Every sum of tax, tip, discount and coins that may be added to a sum; never nothing."""
+
+    plain: frozenset[Decimal]
+    discounted: frozenset[Decimal]  # a payment is none: what a voucher pays was not taken off
+    coins: tuple[Decimal, ...]
+
+    def fitting(self, value: Decimal, *, discounted: bool) -> frozenset[Decimal]:
+        """Return what may be added to come to this value; coins only to what coins can pay."""
+        added = self.plain | self.discounted if discounted else self.plain
+        if value % CASH_ROUNDING or not self.coins:
+            return added
+        joined = {part + coin for part in {*added, _NOTHING} for coin in self.coins}
+        return (added | joined) - {_NOTHING}
+
+
+@dataclass(frozen=True)
 class Seen:
     """One reading, as far as identities look at it."""
 
@@ -47,6 +64,7 @@ class Seen:
     found: Sequence[Labelled]
     items: Sequence[Item]
     table: Sequence[TaxRow]
+    parts: Parts
     vocabulary: Vocabulary
 
 
@@ -57,7 +75,7 @@ def held(source: Labelled, seen: Seen) -> frozenset[Evidence]:
     evidence = {
         Evidence.PAID_MINUS_CHANGE: value in paid_minus_change(seen.found)
         or _is_paid_in_parts(source, seen.found),
-        Evidence.PARTS_SUM: bool(bases(source, seen.found)),
+        Evidence.PARTS_SUM: bool(bases(source, seen.found, seen.parts)),
         Evidence.ITEMS_SUM: _is_sum_of_items(source.value, seen.items),
         Evidence.TAX_TABLE: bool(taxes.matching(seen.table, value))
         and source.line not in [row.line for row in seen.table],
@@ -76,7 +94,7 @@ def paid_minus_change(found: Sequence[Labelled]) -> frozenset[Decimal]:
     )
 
 
-def bases(source: Labelled, found: Sequence[Labelled]) -> frozenset[Decimal]:
+def bases(source: Labelled, found: Sequence[Labelled], added: Parts) -> frozenset[Decimal]:
     """Return the sums before it that give it with tax, tip, rounding or less a discount.
 
     Two sums of classes that give it together count as well, as where taxed and untaxed goods are
@@ -89,27 +107,30 @@ def bases(source: Labelled, found: Sequence[Labelled]) -> frozenset[Decimal]:
         if item.role is Role.SUBTOTAL
         or (item.role is Role.TOTAL and item.position < source.position)
     )
+    fitting = added.fitting(value, discounted=source.role is not Role.PAID)
     classes = {
         base
         for pair in combinations(sums, 2)
         if source.role is Role.TOTAL and sum(pair) == value
         for base in pair
     }
-    return frozenset(
-        base for base, part in product(sums, _parts(found, value)) if base + part == value
-    ) | frozenset(classes)
+    return frozenset(base for base in sums if value - base in fitting) | frozenset(classes)
 
 
-def _parts(found: Sequence[Labelled], value: Decimal) -> Iterator[Decimal]:
-    """Yield what may be added to a sum, never nothing; coins only to what coins can pay."""
+def parts(found: Sequence[Labelled]) -> Parts:
+    """Add up what is printed beside the sums, in every way."""
     adding = (_NOTHING, *labels.values(found, Role.TAX))
     tips = (_NOTHING, *labels.values(found, Role.TIP))
-    discounts = (_NOTHING, *labels.values(found, Role.DISCOUNT))
-    coins = [coin for coin in labels.values(found, Role.ROUNDING) if coin <= CASH_ROUNDING]
-    signed = (_NOTHING, *coins, *(-coin for coin in coins)) if value % CASH_ROUNDING == 0 else ()
-    for tax, tip, discount, coin in product(adding, tips, discounts, signed or (_NOTHING,)):
-        if tax or tip or discount or coin:
-            yield tax + tip - discount + coin
+    discounts = labels.values(found, Role.DISCOUNT)
+    coins = [coin for coin in labels.values(found, Role.ROUNDING) if 0 < coin <= CASH_ROUNDING]
+    plain = {tax + tip for tax, tip in product(adding, tips)}
+    return Parts(
+        plain=frozenset(plain - {_NOTHING}),
+        discounted=frozenset(
+            {part - discount for part, discount in product(plain, discounts)} - {_NOTHING}
+        ),
+        coins=(*coins, *(-coin for coin in coins)),
+    )
 
 
 def is_rounded(source: Labelled, found: Sequence[Labelled]) -> bool:

@@ -56,7 +56,7 @@ def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | N
         for place, line in enumerate(head)
         if (name := _name(line.text))
     ]
-    further = (*_entities(lines[len(head) :], vocabulary), *_sites(lines, vocabulary))
+    further = (*_entities(lines[1:], vocabulary), *_sites(lines, vocabulary))
     named = [item for item in (*found, *further) if item.score > 0]
     best = max(named, key=lambda item: item.score, default=None)
     return _completed(best, found, vocabulary) if best in found else best
@@ -125,7 +125,7 @@ def _entities(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFou
         if (
             name
             and line.confidence >= DOUBTFUL
-            and not _begins_above(name, vocabulary)
+            and _letters(_own_words(name, vocabulary)) >= LEAST_LETTERS
             and not has_word(line.text, vocabulary.other_sites)
             and not money.amounts(line.text)
         ):
@@ -168,15 +168,20 @@ def _begins_above(name: str, vocabulary: Vocabulary) -> bool:
     """Say whether little more than a legal form is left, a bracket only ends, or a kind begins."""
     if not _ends_legally(name, vocabulary):
         return False
-    rest = f" {plain(name)} "
-    for form in vocabulary.legal_forms:
-        rest = rest.replace(f" {form} ", " ")
-    words = rest.split()
+    rest = _own_words(name, vocabulary)
     return (
         _letters(rest) < WHOLE_NAME_LETTERS
         or name.count(")") > name.count("(")
-        or words[0] in vocabulary.merchant_forms
+        or rest.split()[0] in vocabulary.merchant_forms
     )
+
+
+def _own_words(name: str, vocabulary: Vocabulary) -> str:
+    """Return what is left of a name without its legal forms."""
+    rest = f" {plain(name)} "
+    for form in vocabulary.legal_forms:
+        rest = rest.replace(f" {form} ", " ")
+    return rest.strip()
 
 
 def _letters(text: str) -> int:

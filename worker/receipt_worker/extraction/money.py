@@ -25,7 +25,7 @@ _AMOUNT = re.compile(
     \s?(?P<separator>[.,])\s?
     (?P<cents>\d{2})
     (?!\d|[.,:/]\d|\s?%)                            # not a date, a time, a weight or a rate
-    (?P<trail>\s?-(?!\s?\d))?
+    (?P<trail>-(?!\d)|\s-(?!\s?\d))?
     """,
     re.VERBOSE,
 )

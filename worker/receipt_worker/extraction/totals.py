@@ -52,9 +52,9 @@ class Totals:
 def totals(rows: Sequence[Row], items: Sequence[Item], vocabulary: Vocabulary) -> Totals:
     """Weigh every candidate of one reading."""
     found = labels.labelled(rows)
-    seen = Seen(rows, found, items, taxes.tax_rows(rows), vocabulary)
+    seen = Seen(rows, found, items, taxes.tax_rows(rows), identities.parts(found), vocabulary)
     judged = [_judged(source, seen) for source in _sources(seen)]
-    best_first = sorted(_finals_first(judged, found), key=lambda total: -total.weight)
+    best_first = sorted(_finals_first(judged, seen), key=lambda total: -total.weight)
     unique = {total.value: total for total in reversed(best_first)}
     candidates = tuple(sorted(unique.values(), key=lambda total: -total.weight))
     best = candidates[0] if candidates else None
@@ -107,14 +107,16 @@ def _weight(source: Labelled, held: frozenset[Evidence], rows: Sequence[Row]) ->
     return 100 * min(strong, 2) + paid + 30 * label + 10 * printed + place + zero
 
 
-def _finals_first(judged: Sequence[TotalFound], found: Sequence[Labelled]) -> Iterator[TotalFound]:
+def _finals_first(judged: Sequence[TotalFound], seen: Seen) -> Iterator[TotalFound]:
     """Weigh a total above the sums that it was made of: what proves those is no proof of them."""
     weights = {total.value: total.weight for total in judged}
     for total in judged:
         if total.source.role is not Role.TOTAL or Evidence.PARTS_SUM not in total.evidence:
             yield total
             continue
-        below = [weights.get(base, 0) for base in identities.bases(total.source, found)]
+        below = [
+            weights.get(base, 0) for base in identities.bases(total.source, seen.found, seen.parts)
+        ]
         yield replace(total, weight=max([total.weight, *(weight + 1 for weight in below)]))
 
 

@@ -22,6 +22,7 @@ LANGUAGES = ("en", "de", "fr", "es", "nl", "it", "pt")
 LEAST_WORDS = 2  # of its own that say a language is spoken; one may be a name
 SHORT_PHRASE = 4  # letters up to which a phrase must be whole words, not part of a longer one
 REMEMBERED_LINES = 2048  # every field looks at the same lines again
+REMEMBERED_TEXTS = 8192  # lines, names and words of them
 REMEMBERED_SETS = 64  # of languages spoken on one receipt
 FUZZY_WORD = 4  # letters from which a word may be misread by one letter
 
@@ -75,6 +76,7 @@ class Vocabulary:
     other_sites: frozenset[str]  # web addresses of others: terminals, tills, offices
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def plain(text: str) -> str:
     """Lower-case letters a-z with single spaces: accents dropped, everything else a space."""
     folded = unicodedata.normalize("NFKD", text.casefold().replace("ß", "ss"))
