@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from receipt_worker.extraction import labels
 from receipt_worker.extraction.lines import Line, Word, rows
 from receipt_worker.extraction.receipt import Findings
-from receipt_worker.extraction.vocabulary import Role, Vocabulary
+from receipt_worker.extraction.tables import Role
+from receipt_worker.extraction.vocabulary import Vocabulary
 
 GAP_SHARE = 0.04  # of the page's ink width that must stay white between two receipts
 LEAST_WORDS = 15  # a side with fewer words is no receipt

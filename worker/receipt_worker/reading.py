@@ -109,10 +109,11 @@ def steps(settings: ReadingSettings, *, pages: int) -> tuple[Step, ...]:
         Step(Variant.EVEN_BLUR, tesseract(6)),
         Step(Variant.EVEN, tesseract(4)),
         Step(Variant.NATIVE, tesseract(6)),
-        Step(Variant.EVEN, tesseract(11)),
     )
     other = choice.second_engine(settings.engines, timeout=settings.pass_timeout)
-    return own if other is None or pages > MANY_PAGES else (Step(Variant.CROPPED, other), *own)
+    if other is None or pages > MANY_PAGES:
+        return *own, Step(Variant.EVEN, tesseract(11))
+    return Step(Variant.CROPPED, other), *own
 
 
 def probe(settings: ReadingSettings) -> Engine:

@@ -37,8 +37,8 @@ class ReadingSettings(BaseSettings):
     engines: Engines = Field(
         default=Engines.AUTO,
         validation_alias="RECEIPT_OCR_ENGINES",
-        description="`tesseract`, `tesseract+rapidocr`, or `auto`: RapidOCR is asked where"
-        " Tesseract proves too little, if its extra is installed.",
+        description="`tesseract`, `tesseract+rapidocr`, or `auto`: RapidOCR reads first if its"
+        " extra is installed, and Tesseract what that does not prove.",
     )
     languages: str = Field(
         default="eng",

@@ -95,9 +95,8 @@ def objections(found: ExtractedFile, expect: str, truth: dict[str, Any] | None) 
     extraction = found.extraction
     if extraction is None:
         return [] if found.error in allowed.errors else [f"failed as {found.error}"]
-    if expect == "review" and extraction.status is _COMPLETE and truth is not None:
-        return _differences(found, truth, may_lack=False)  # a blurred receipt that was read well
-    if extraction.status not in allowed.statuses:
+    read_well = expect == "review" and extraction.status is _COMPLETE and truth is not None
+    if extraction.status not in allowed.statuses and not read_well:
         return [f"ended as {extraction.status}"]
     if expect == "review_multiple" and (
         ReviewReason.MULTIPLE_RECEIPTS not in extraction.review_reasons
@@ -105,7 +104,7 @@ def objections(found: ExtractedFile, expect: str, truth: dict[str, Any] | None) 
         return ["was taken for one receipt"]
     if expect == "review_empty" and extraction.fields:
         return ["has values that nobody printed"]
-    if expect.startswith("same_fields") and truth is not None:
+    if (read_well or expect.startswith("same_fields")) and truth is not None:
         return _differences(found, truth, may_lack=expect == "same_fields_or_review")
     return []
 

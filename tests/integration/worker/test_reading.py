@@ -26,7 +26,7 @@ PRINTED = ("merchant_name", "transaction_date", "total", "currency", "card_last4
 # Every fifth labelled receipt is read; the floors lie below what the whole set gave.
 STEP = 5
 PATIENCE = 1200  # seconds before a test counts as stuck on a busy machine
-TOTALS_FLOOR, DATES_FLOOR = Decimal("0.75"), Decimal("0.75")
+TOTALS_FLOOR, DATES_FLOOR, COMPLETE_FLOOR = Decimal("0.95"), Decimal("0.95"), Decimal("0.8")
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,10 @@ def test_totals_and_dates_of_others_are_read_and_complete_is_right(reader: Reade
     assert not wrong
     assert sum(totals) >= TOTALS_FLOOR * len(rows)
     assert sum(dates) >= DATES_FLOOR * len(rows)
+    complete = [
+        document["extraction_status"] == ExtractionStatus.COMPLETE for document in documents
+    ]
+    assert sum(complete) >= COMPLETE_FLOOR * len(rows)
 
 
 @labelled.needed
