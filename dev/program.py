@@ -10,7 +10,7 @@ from enum import StrEnum
 from dev import ports
 from dev.daemon import Command, Daemon
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0  # generous: only a start that fails waits this long
 
 
 class Probe(StrEnum):
