@@ -44,21 +44,12 @@ async def recount(connection: Connection, request_ids: Sequence[str]) -> None:
     """Count the items of unfinished requests anew, in place of whatever rows they had.
 
     One statement sees the rows and the items of one moment; what changes meanwhile adds its row
-    behind it. Two at once for one request would both add: only the holder of the lease calls this,
-    and from one place.
+    behind it, so nobody has to wait. Two at once for one request would both add: only the holder of
+    the lease calls this, and from one place.
     """
-    cursor = await connection.execute(
-        """
-        SELECT request_id FROM work.requests
-         WHERE request_id = ANY(%(ids)s::uuid[]) AND state <> 'finished'
-         ORDER BY request_id
-           FOR SHARE
-        """,
-        {"ids": list(request_ids)},
-    )
     await connection.execute(
         """
-        WITH replaced AS (DELETE FROM work.tallies WHERE request_id = ANY(%(ids)s))
+        WITH replaced AS (DELETE FROM work.tallies WHERE request_id = ANY(%(ids)s::uuid[]))
         INSERT INTO work.tallies
         SELECT request_id,
                count(*) FILTER (WHERE state = 'planned'),
@@ -70,9 +61,9 @@ async def recount(connection: Connection, request_ids: Sequence[str]) -> None:
                count(*) FILTER (WHERE publications > 0),
                sum(publications),
                max(ended_at)
-          FROM work.items WHERE request_id = ANY(%(ids)s) GROUP BY request_id
+          FROM work.items WHERE request_id = ANY(%(ids)s::uuid[]) GROUP BY request_id
         """,
-        {"ids": [row["request_id"] for row in await cursor.fetchall()]},
+        {"ids": list(request_ids)},
     )
 
 
