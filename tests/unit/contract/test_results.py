@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from receipt_contract import results
 from receipt_contract.errors import PermanentError, Reason
-from receipt_contract.results import PassEvent, RunEvent
+from receipt_contract.results import PassEvent, RunEventV1
 from tests.support.wire import (
     A_REQUEST,
     A_RUN,
@@ -43,13 +43,13 @@ def without(document: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name != key}
 
 
-def read_run(document: dict[str, Any]) -> RunEvent:
+def read_run(document: dict[str, Any]) -> RunEventV1:
     event = results.decode(encoded(document))
-    assert isinstance(event, RunEvent)
+    assert isinstance(event, RunEventV1)
     return event
 
 
-def with_receipt(**changes: Any) -> RunEvent:
+def with_receipt(**changes: Any) -> RunEventV1:
     """Return a run event whose receipt was changed behind the reader's back."""
     event = read_run(run_document())
     receipt = event.payload.receipt.model_copy(update=changes)
@@ -87,7 +87,7 @@ def test_money_stays_exact() -> None:
     body = encoded(run_with(total=0)).replace(b'"total": 0', b'"total": 0.10000000000000000001')
     event = results.decode(body)
 
-    assert isinstance(event, RunEvent)
+    assert isinstance(event, RunEventV1)
     assert event.payload.receipt.total == Decimal("0.10000000000000000001")
     assert b'"total":0.10000000000000000001' in results.encode(event)
 
