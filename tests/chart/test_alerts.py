@@ -75,13 +75,11 @@ CASES = {
         {_up("operator"): "0x60"},
         {_up("operator"): "1x60"},
         30,
-        {"namespace": rendering.NAMESPACE, "container": "operator"},
     ),
     "ReceiptsCollectorAbsent": Case(
         {_up("collector"): "0x60"},
         {_up("collector"): "0 1x60"},
         30,
-        {"namespace": rendering.NAMESPACE, "container": "collector"},
     ),
     "ReceiptsWorkersAbsent": Case(
         {SENT: "5x60", _up("worker"): "0x60"}, {SENT: "5x60", _up("worker"): "1x60"}, 30
@@ -136,7 +134,6 @@ CASES = {
         {_series("receipts_reconcile_queue"): "500x60"},
         {_series("receipts_reconcile_queue"): "500 0x10 500x5 0x40"},
         40,
-        {"namespace": rendering.NAMESPACE},
     ),
     "ReceiptsStatusStale": Case(
         {_series("receipts_mirror_age_seconds"): "500x60"},
