@@ -20,8 +20,9 @@ READABLE_SHARE = 0.35  # confident mass of all characters from which a page is u
 WINS_BY = 2.0  # how much more must be readable for a turn to be believed
 CLEARLY = 4.0  # the same, to be believed before every turn was tried
 CLEAR_MASS = 2000.0  # twenty certain characters
+LEAST_MASS = 800.0  # a word or two, which decide nothing by chance
 PROBE_SIDE = 1800  # pixels of the small image; letters are just large enough
-PART_SIDE = 400  # pixels of the part that is read
+PART_SIDES = (400, 900, 1800)  # pixels of the part that is read; more where less tells nothing
 LARGE_PAGE = 5_000_000  # pixels from which a wasted pass costs more than a look beforehand
 TURNS = (180, 90, 270)  # degrees counter-clockwise, likelier first
 _FULL = 100.0
@@ -39,36 +40,39 @@ def beforehand(page: Image.Image, probe: Engine) -> Upright:
     """Turn a large page before it is read, when another way up reads clearly better."""
     if page.width * page.height < LARGE_PAGE or not imaging.has_ink(page):
         return Upright(page, 0, certain=True)
-    part = imaging.inkiest(page, side=PROBE_SIDE, part=PART_SIDE)
-    words = _words(part, probe)
-    if readable_share(words) >= READABLE_SHARE:
+    part = imaging.inkiest(page, side=PROBE_SIDE, part=PART_SIDES[0])
+    if readable_share(_words(part, probe)) >= READABLE_SHARE:
         return Upright(page, 0, certain=True)
-    return _best(page, part, confident_mass(words), probe)
+    return _best(page, probe)
 
 
 def upright(page: Image.Image, words: Sequence[Word], probe: Engine) -> Upright:
     """Turn a page that reads badly, when another way up reads clearly better."""
     if readable_share(words) >= READABLE_SHARE or not imaging.has_ink(page):
         return Upright(page, 0, certain=True)
-    part = imaging.inkiest(page, side=PROBE_SIDE, part=PART_SIDE)
-    return _best(page, part, confident_mass(_words(part, probe)), probe)
+    return _best(page, probe)
 
 
-def _best(page: Image.Image, part: Image.Image, mass: float, probe: Engine) -> Upright:
-    """Try turns until one reads clearly better than all others, `mass` as it is among them.
+def _best(page: Image.Image, probe: Engine) -> Upright:
+    """Look at larger and larger parts until one way up wins: ink may be a logo or a code."""
+    for side in PART_SIDES:
+        turn = _winner(imaging.inkiest(page, side=PROBE_SIDE, part=side), probe)
+        if turn is not None:
+            turned = page.rotate(turn, expand=True) if turn else page
+            return Upright(turned, turn, certain=True)
+    return Upright(page, 0, certain=False)
 
-    Judged on the same small part, so that size decides nothing.
-    """
-    masses = {0: mass}
+
+def _winner(part: Image.Image, probe: Engine) -> int | None:
+    """Find the turn that reads clearly better than all others, judged on the same small part."""
+    masses = {0: confident_mass(_words(part, probe))}
     for turn in TURNS:
         masses[turn] = confident_mass(_words(part.rotate(turn, expand=True), probe))
         if masses[turn] > CLEAR_MASS and masses[turn] >= CLEARLY * _most_of_others(masses, turn):
-            break
+            return turn
     best = max(masses, key=lambda turn: masses[turn])
-    certain = masses[best] >= WINS_BY * _most_of_others(masses, best)
-    if best == 0 or not certain:
-        return Upright(page, 0, certain)
-    return Upright(page.rotate(best, expand=True), best, certain)
+    wins = masses[best] >= max(LEAST_MASS, WINS_BY * _most_of_others(masses, best))
+    return best if wins else None
 
 
 def _most_of_others(masses: Mapping[int, float], turn: int) -> float:
