@@ -245,6 +245,11 @@ def test_an_item_is_counted_once(
             id="the line above the address",
         ),
         pytest.param(
+            ["Aldi Markt", "Brot 1,00", "0,5 kg EURO/kg", "SUMME EUR 1,00", "MwSt 0,10"],
+            "Aldi Markt",
+            id="a unit is no legal form",
+        ),
+        pytest.param(
             ["KING SHOP S/B 273500-U (KJ1)", "CASH 1.00"], "KING SHOP S/B", id="two registrations"
         ),
     ],

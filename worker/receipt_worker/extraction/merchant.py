@@ -56,7 +56,7 @@ def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | N
         for place, line in enumerate(head)
         if (name := _name(line.text))
     ]
-    further = (*_entities(lines[1:], vocabulary), *_sites(lines, vocabulary))
+    further = (*_entities(lines[len(head) :], vocabulary), *_sites(lines, vocabulary))
     named = [item for item in (*found, *further) if item.score > 0]
     best = max(named, key=lambda item: item.score, default=None)
     return _completed(best, found, vocabulary) if best in found else best
