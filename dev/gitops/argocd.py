@@ -1,4 +1,4 @@
-"""The real Argo CD beside a cluster: its Redis, repo server and application controller.
+"""The real Argo CD beside a cluster: Redis, repo server, application controller and API server.
 
 They run as programs of a stack and end with it. The cluster is registered like any remote one,
 because these programs run outside of it.
@@ -33,6 +33,8 @@ class _Ports(NamedTuple):
     repo_server: int
     repo_server_metrics: int
     controller_metrics: int
+    server: int
+    server_metrics: int
 
 
 class ArgoCD:
@@ -46,12 +48,18 @@ class ArgoCD:
         self._ports = _Ports(*ports.choose(len(_Ports._fields), random=random.SystemRandom()))
 
     def start(self) -> None:
-        """Install the definitions and settings, and start the three programs. Raises DevError."""
+        """Install the definitions and settings, and start the programs. Raises DevError."""
         folders.make_private(self._folder)
         self._install()
         self._start_redis()
         self._start_repo_server()
         self._start_controller()
+        self._start_server()
+
+    @property
+    def url(self) -> str:
+        """Address of the API server, which lets everybody do everything."""
+        return f"http://127.0.0.1:{self._ports.server}"
 
     def kubectl(self, *args: str, text: str = "") -> str:
         """Run kubectl as administrator in Argo CD's namespace."""
@@ -94,16 +102,34 @@ class ArgoCD:
     def _start_controller(self) -> None:
         port = self._ports.controller_metrics
         flags = [
-            f"--kubeconfig={self._cluster.kubeconfig()}",
-            f"--namespace={NAMESPACE}",
-            f"--redis=127.0.0.1:{self._ports.redis}",
-            f"--repo-server=127.0.0.1:{self._ports.repo_server}",
-            "--repo-server-plaintext",
+            *self._flags_of_clients(),
             f"--metrics-port={port}",
             "--persist-resource-health",  # so that the health of each object can be read
             "--self-heal-backoff-factor=1",  # a test heals often, and should not wait ever longer
         ]
         self._start_argocd("argocd-application-controller", flags, port=port)
+
+    def _start_server(self) -> None:
+        port = self._ports.server
+        flags = [
+            *self._flags_of_clients(),
+            "--address=127.0.0.1",
+            f"--port={port}",
+            "--metrics-address=127.0.0.1",
+            f"--metrics-port={self._ports.server_metrics}",
+            "--insecure",
+            "--disable-auth",
+        ]
+        self._start_argocd("argocd-server", flags, port=port)
+
+    def _flags_of_clients(self) -> list[str]:
+        return [
+            f"--kubeconfig={self._cluster.kubeconfig()}",
+            f"--namespace={NAMESPACE}",
+            f"--redis=127.0.0.1:{self._ports.redis}",
+            f"--repo-server=127.0.0.1:{self._ports.repo_server}",
+            "--repo-server-plaintext",
+        ]
 
     def _start_argocd(self, name: str, flags: list[str], *, port: int) -> None:
         environment = {"ARGOCD_BINARY_NAME": name, "ARGOCD_GPG_ENABLED": "false"}

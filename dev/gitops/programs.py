@@ -6,7 +6,7 @@ from pathlib import Path
 from dev import gotools
 from dev.gotools import Module
 
-DEFINITIONS = ("application-crd.yaml", "appproject-crd.yaml")
+DEFINITIONS = ("application-crd.yaml", "appproject-crd.yaml", "applicationset-crd.yaml")
 
 _FOLDER = Path(__file__).parent
 _ARGOCD = "github.com/argoproj/argo-cd/v3"

@@ -31,6 +31,8 @@ def desk(
         repository.start()
         argocd = ArgoCD(stack, local_cluster)
         argocd.start()
-        yield Desk(
+        made = Desk(
             stack, pipeline=pipeline, operator=operator, argocd=argocd, repository=repository
         )
+        yield made
+        made.close()

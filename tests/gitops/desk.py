@@ -2,8 +2,10 @@
 
 import json
 import time
+import urllib.request
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import yaml
 
@@ -13,16 +15,18 @@ from dev.gitops import argocd, customizations
 from dev.gitops.argocd import ArgoCD
 from dev.gitops.repository import Repository
 from dev.stack import Stack
-from receipt_contract.requests import API_VERSION, Kind
+from receipt_contract.requests import API_VERSION, GROUP, VERSION, Kind
 from tests.gitops import history
 from tests.gitops.history import History
 from tests.support.amqp import eventually
+from tests.support.objects import Objects
 from tests.support.pipeline import Pipeline
 from tests.support.receipts import write_small_receipts
 
 REPROCESS = Kind.RECEIPT_REPROCESS
 WITHIN_SECONDS = 90.0  # generous: only a test that fails waits this long
 
+_API_VERSION = "argoproj.io/v1alpha1"
 _APPLICATION = "applications.argoproj.io"
 _EXAMPLE = customizations.SCRIPTS / "application.yaml"
 # The other policy, foreground, leaves the end of a deletion to a controller that does not run here.
@@ -49,8 +53,13 @@ class Desk:
         self.argocd = argocd
         self.repository = repository
         self.history = History(stack, pipeline.cluster, pipeline.namespace)
+        self._objects = Objects(pipeline.cluster.kubeconfig())
         self._stack = stack
         self._receipts = 0
+
+    def close(self) -> None:
+        """Disconnect; the programs end with their stack."""
+        self._objects.close()
 
     # What lies there
 
@@ -70,7 +79,7 @@ class Desk:
 
     # Applications
 
-    def create_application(self, name: str, **annotations: str) -> None:
+    def create_application(self, name: str, *, heals: bool = True, **annotations: str) -> None:
         """Create an application from our example; annotations are those of Argo CD itself."""
         document = yaml.safe_load(_EXAMPLE.read_text(encoding="utf-8"))
         document["metadata"] = {
@@ -84,6 +93,7 @@ class Desk:
         spec = document["spec"]
         spec["source"] |= {"repoURL": self.repository.url, "path": name}
         spec["syncPolicy"] |= {"syncOptions": [_PRUNE], "retry": {"limit": 0}}
+        spec["syncPolicy"]["automated"]["selfHeal"] = heals
         spec["destination"] = {"name": argocd.CLUSTER, "namespace": self.pipeline.namespace}
         self.argocd.kubectl("apply", "--filename=-", text=json.dumps(document))
 
@@ -116,12 +126,41 @@ class Desk:
         state: dict[str, Any] = status["operationState"]
         return state
 
+    # Actions, as the menu of an object has them
+
+    def offered(self, application: str, name: str, *, kind: Kind = REPROCESS) -> set[str]:
+        """Return the actions that Argo CD offers for an object now."""
+        place = urlencode(self._place(name, kind))
+        answer = self._call(f"applications/{application}/resource/actions?{place}")
+        return {one["name"] for one in answer.get("actions") or () if not one.get("disabled")}
+
+    def act(self, application: str, name: str, action: str, *, kind: Kind = REPROCESS) -> None:
+        """Have Argo CD run an action on an object."""
+        wanted = {"name": application, "action": action, **self._place(name, kind)}
+        self._call(f"applications/{application}/resource/actions/v2", wanted)
+
+    def _place(self, name: str, kind: Kind) -> dict[str, str]:
+        return {
+            "namespace": self.pipeline.namespace,
+            "resourceName": name,
+            "group": GROUP,
+            "version": VERSION,
+            "kind": kind.value,
+        }
+
+    def _call(self, path: str, body: dict[str, str] | None = None) -> dict[str, Any]:
+        request = urllib.request.Request(  # noqa: S310  # the URL is ours, always http on loopback
+            f"{self.argocd.url}/api/v1/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=WITHIN_SECONDS) as response:  # noqa: S310  # as above
+            answer: dict[str, Any] = json.load(response)
+        return answer
+
     def read(self, name: str) -> dict[str, Any]:
         """Read an application."""
-        document: dict[str, Any] = json.loads(
-            self.argocd.kubectl("get", _APPLICATION, name, "--output=json")
-        )
-        return document
+        return self._objects.read(_API_VERSION, "applications", name, namespace=argocd.NAMESPACE)
 
     def wait(self, name: str, is_true: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         """Wait for an application's status; fail with the last one seen."""
@@ -161,6 +200,7 @@ class Desk:
     def check(self, application: str, name: str, *, kind: Kind = REPROCESS) -> None:
         """Check what holds for every object of ours under Argo CD, at every moment so far."""
         eventually(lambda: self._shows_the_truth(application, name, kind=kind))
+        assert self.history.misjudged(kind, name) == []
         shown = self.history.shown_healths(application, kind, name)
         assert history.unexplained(shown, self.history.true_healths(kind, name)) == []
         assert "finalizers" not in self.pipeline.read(kind, name)["metadata"]

@@ -63,6 +63,16 @@ class History:
             for one in self.object_versions(kind, name)
         )
 
+    def misjudged(self, kind: Kind, name: str) -> list[tuple[str, Shown]]:
+        """Return the healths, by our script, that do not fit the state the object was in."""
+        return [
+            (one.document["status"]["state"], judged)
+            for one in self.object_versions(kind, name)
+            if not one.gone
+            for judged in [_judged(one)]
+            if judged.health != lua.expected_health(one.document)
+        ]
+
     def shown_healths(self, application: str, kind: Kind, name: str) -> list[Shown]:
         """Return the healths that Argo CD has shown for an object."""
         return _changes(

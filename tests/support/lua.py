@@ -39,7 +39,10 @@ def expected_health(document: dict[str, Any]) -> str:
     status = document.get("status", {})
     if status.get("observedGeneration") != document["metadata"]["generation"]:
         return PROGRESSING
-    return HEALTHS.get(State(status["state"]), PROGRESSING)
+    state = State(status["state"])
+    if state is State.SUSPENDED and document["spec"].get("cancel"):
+        return PROGRESSING  # it is about to end
+    return HEALTHS.get(state, PROGRESSING)
 
 
 def health(script: Path, document: dict[str, Any]) -> dict[str, str]:
