@@ -6,7 +6,8 @@ from decimal import Decimal
 import pytest
 
 from receipt_worker.extraction.identities import Evidence
-from receipt_worker.extraction.vocabulary import spoken
+from receipt_worker.extraction.tables import Role
+from receipt_worker.extraction.vocabulary import role_of, spoken
 from tests.unit.worker.printed import VOCABULARY, find
 
 RECEIPTS = [
@@ -164,6 +165,19 @@ def test_amounts_of_a_currency_without_decimals_are_whole(
     assert found.totals.best is not None
     assert found.totals.best.value == Decimal(total)
     assert Evidence.ITEMS_SUM in found.totals.best.evidence
+
+
+def test_a_receipt_without_any_decimals_is_read_in_whole_amounts() -> None:
+    found = find("Grand Hotel", "GSTIN 12", "Room Rs 1939 x 1", "Grand Total Rs 1939")
+
+    assert found.currency == "INR"
+    assert found.totals.best is not None
+    assert found.totals.best.value == Decimal(1939)
+
+
+def test_a_charge_is_no_misread_change() -> None:
+    assert role_of("Delivery charge", VOCABULARY) is None
+    assert role_of("Chanqe", VOCABULARY) is Role.CHANGE
 
 
 @pytest.mark.parametrize(

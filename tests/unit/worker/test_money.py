@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from receipt_worker.extraction import money
+from receipt_worker.extraction import currency, money
+from tests.unit.worker.printed import VOCABULARY
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,26 @@ def test_amounts_are_found_exactly(text: str, values: list[str]) -> None:
     found = money.amounts(text)
 
     assert [amount.value for amount in found] == [Decimal(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("Grand Total Rs 1939", ["1939.00"], id="behind a sign of letters"),
+        pytest.param("Rs. 1,939 x 2", ["1939.00"], id="grouped, and no number without a sign"),
+        pytest.param("\u20ac25 and $ 30", ["25.00", "30.00"], id="two signs"),
+        pytest.param("Rs 12/05", [], id="no date"),
+        pytest.param("Account No. 00030340067212", [], id="no number without a sign"),
+    ],
+)
+def test_a_receipt_without_decimals_prints_whole_amounts_behind_signs(
+    text: str, values: list[str]
+) -> None:
+    signs = currency.every_sign(VOCABULARY)
+
+    found = money.whole_amounts_after_signs(text, signs)
+
+    assert [str(amount.value) for amount in found] == values
 
 
 @given(

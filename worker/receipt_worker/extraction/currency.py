@@ -60,6 +60,13 @@ def is_whole(code: str | None, vocabulary: Vocabulary) -> bool:
     return code in vocabulary.world.whole_currencies
 
 
+def every_sign(vocabulary: Vocabulary) -> Mapping[str, str]:
+    """Return the signs of all currencies; a shared one stands for the first that has it."""
+    world = vocabulary.world
+    shared = {sign: codes[0] for sign, codes in world.shared_signs.items()}
+    return {**shared, **world.signs}
+
+
 def _signs(lines: Sequence[Line], signs: Mapping[str, str]) -> list[tuple[str, Found]]:
     return [
         (code, Found(code, line.text[span.start : span.stop], line, span))

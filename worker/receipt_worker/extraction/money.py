@@ -39,6 +39,10 @@ _WHOLE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_BEHIND_SIGN = re.compile(
+    r"\.?\s?(?P<whole>\d{1,3}(?:(?P<group>[,.\u00a0\u202f])\d{3}(?:(?P=group)\d{3})*)|\d{1,8})"
+    r"(?![\d.,:/\-]*\d|\s?%)"
+)
 _RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
 
 
@@ -85,6 +89,17 @@ def whole_amounts(text: str) -> tuple[Amount, ...]:
         sign = -1 if match["lead"] else 1
         found.append(Amount(sign * value, match[0].strip(), match.start(), match.end()))
     return tuple(found)
+
+
+def whole_amounts_after_signs(text: str, signs: Mapping[str, str]) -> tuple[Amount, ...]:
+    """Find whole numbers right behind a currency sign: some receipts print no decimals at all."""
+    found = []
+    for _, sign in currencies(text, signs):
+        match = _BEHIND_SIGN.match(text, sign.stop)
+        if match is not None:
+            value = Decimal(re.sub(r"\D", "", match["whole"]) + ".00")
+            found.append(Amount(value, match[0].strip(), match.start("whole"), match.end()))
+    return tuple(sorted(found, key=lambda amount: amount.start))
 
 
 def currencies(text: str, signs: Mapping[str, str]) -> tuple[tuple[str, range], ...]:

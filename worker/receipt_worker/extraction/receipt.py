@@ -78,8 +78,7 @@ def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions
     words = spoken(vocabulary, [line.text for line in lines])
     where = currency.country(lines, words) if lines else None
     money_of = currency.currency(lines, words, where)
-    whole = currency.is_whole(money_of.value if money_of else None, words)
-    rows = labels.read_rows(lines, words, find=money.whole_amounts if whole else money.amounts)
+    rows = _rows(lines, words, money_of)
     found_items = items.items(rows, words)
     found_totals = totals.totals(rows, found_items, words)
     labelled = labels.labelled(rows)
@@ -119,4 +118,19 @@ def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions
         payments=payments.payments(rows, labelled, words),
         card_last4=card.last4(lines, words),
         others={key: found for key, found in others.items() if found is not None},
+    )
+
+
+def _rows(
+    lines: Sequence[Line], words: Vocabulary, money_of: Found | None
+) -> tuple[labels.Row, ...]:
+    """Read the amounts as their currency prints them, or whole ones where no decimals stand."""
+    if currency.is_whole(money_of.value if money_of else None, words):
+        return labels.read_rows(lines, words, find=money.whole_amounts)
+    rows = labels.read_rows(lines, words)
+    if any(row.amounts for row in rows):
+        return rows
+    signs = currency.every_sign(words)
+    return labels.read_rows(
+        lines, words, find=lambda text: money.whole_amounts_after_signs(text, signs)
     )

@@ -127,9 +127,13 @@ class UnitWords(_Table):
 
 
 class LanguageTable(_Table):
-    """One language; `widespread` when its words stand on receipts of other languages as well."""
+    """One language; `widespread` when its words stand on receipts of other languages as well.
+
+    `lookalikes` are words one letter away from a label's that mean something else.
+    """
 
     widespread: bool = False
+    lookalikes: Phrases = ()
     roles: dict[Role, Phrases] = {}
     dates: DateWords = DateWords()
     cards: CardWords = CardWords()

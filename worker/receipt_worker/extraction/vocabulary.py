@@ -58,6 +58,7 @@ class Vocabulary:
     languages: tuple[LanguageTable, ...]
     world: World
     phrases: tuple[tuple[str, Role], ...]  # longest first
+    lookalikes: frozenset[str]  # never taken for a misread label
     months: Mapping[str, int]
     date_labels: frozenset[str]
     other_dates: frozenset[str]
@@ -147,6 +148,7 @@ def _vocabulary(languages: tuple[LanguageTable, ...], world: World) -> Vocabular
             for role, phrases in table.roles.items()
             for phrase in phrases
         ),
+        lookalikes=_words(table.lookalikes for table in languages),
         months={
             plain(name): number
             for table in languages
@@ -206,9 +208,10 @@ def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
     squeezed = "".join(words)
     if not squeezed:
         return None
-    for holds in (_holds, _nearly_holds):
+    doubtful = [word for word in words if word not in vocabulary.lookalikes]
+    for holds, read in ((_holds, words), (_nearly_holds, doubtful)):
         for phrase, role in vocabulary.phrases:
-            if holds(phrase, words, squeezed):
+            if holds(phrase, read, squeezed):
                 return role
     return None
 
