@@ -161,7 +161,7 @@ async def test_g1_a_cache_root_that_lost_its_mark_is_waited_for(office: Office) 
     reason = await office.stopped_by(request_id)
     volumes.bring_back(office.cache, kept)
 
-    assert reason is ConditionReason.SOURCE_UNAVAILABLE
+    assert reason is ConditionReason.CACHE_UNAVAILABLE
     assert await office.whole(request_id) == ["b.png"]
 
 
