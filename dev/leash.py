@@ -47,6 +47,7 @@ class Leash:
         if self._mark_before is not None:
             os.environ[MARK] = self._mark_before
         self._watcher.communicate(timeout=_RELEASE_SECONDS)
+        process.collect_exits()  # it was the watcher that ended our children
         if self._watcher.returncode != 0:
             raise DevError(f"services were not ended\n{process.last_lines(self._log)}")
 

@@ -83,9 +83,14 @@ def identify(pid: int) -> Identity:
 
 
 def is_alive(process: Identity) -> bool:
-    _collect_exits()
+    collect_exits()
     entry = _read(process.pid)
     return entry is not None and entry.identity == process and entry.state != "Z"
+
+
+def collect_exits() -> None:
+    """Take note of children of ours that have ended, whoever ended them."""
+    _children[:] = [child for child in _children if child.poll() is None]
 
 
 def family(process: Identity) -> list[Identity]:
@@ -93,7 +98,7 @@ def family(process: Identity) -> list[Identity]:
 
     The session counts too, because children of a dead leader have no parent to be found by.
     """
-    _collect_exits()
+    collect_exits()
     entries = [entry for entry in _read_all() if entry.state != "Z"]
     reused = any(e.identity.pid == process.pid and e.identity != process for e in entries)
     if reused:  # an id is not reused while its session has members
@@ -182,10 +187,6 @@ def _wait_gone(processes: Iterable[Identity], patience_seconds: float) -> bool:
             return False
         time.sleep(_POLL_SECONDS)
     return True
-
-
-def _collect_exits() -> None:
-    _children[:] = [child for child in _children if child.poll() is None]
 
 
 def _read_all() -> list[_Entry]:

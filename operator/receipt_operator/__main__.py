@@ -29,7 +29,7 @@ from receipt_operator.register.database import Database, Fence, LeaseLostError
 from receipt_operator.settings import OperatorSettings
 from receipt_operator.turns import Places
 from receipt_operator.workqueue import WorkQueue
-from receipt_runtime import backoff, logs
+from receipt_runtime import backoff, logs, shutdown
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.health import HealthServer
 from receipt_runtime.settings import SettingsError, answer_help, read
@@ -40,6 +40,9 @@ INCOMPLETE_SWEEP_SECONDS = 30.0  # until the namespaces are listed again of whic
 EXIT_LEASE_LOST = 3
 EXIT_REWOUND = 4
 
+# A watch whose server just died may be slow to end; a pod is killed after 30 s.
+ENDING_SECONDS = 20.0
+
 T = TypeVar("T")
 
 _log = structlog.get_logger("receipt_operator")
@@ -49,7 +52,8 @@ def main() -> None:
     """Run until a signal.
 
     Exits with 2 for wrong settings, 3 when another operator took over, 4 when the cluster came back
-    from an older copy; after 3 and 4 it is meant to be started again.
+    from an older copy, 5 when something kept it from ending; after 3 to 5 it is meant to be started
+    again.
     """
     answer_help(
         "receipt-operator",
@@ -67,7 +71,6 @@ def main() -> None:
         _log.error("another operator holds the lease; this one ends")
         sys.exit(EXIT_LEASE_LOST)
     except RewoundError:
-        _log.warning("the cluster came back from an older copy; this operator ends")
         sys.exit(EXIT_REWOUND)
 
 
@@ -160,6 +163,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     try:
         await asyncio.wait([watching, *turning], return_when=asyncio.FIRST_COMPLETED)
     finally:
+        shutdown.within(ENDING_SECONDS)
         stop.set()
         for task in (*turning, beating):
             task.cancel()
@@ -190,7 +194,10 @@ async def _turn(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) ->
     while True:
         try:
             await loop()
-        except (LeaseLostError, RewoundError):
+        except LeaseLostError:
+            raise
+        except RewoundError:
+            _log.warning("the cluster came back from an older copy; this operator ends")
             raise
         except (OutageError, ClusterError) as error:
             failures += 1

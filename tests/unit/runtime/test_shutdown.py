@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from receipt_runtime import shutdown
+
 PROGRAM = """
 from receipt_runtime import shutdown
 asked = shutdown.on_signals()
@@ -44,3 +46,23 @@ def test_the_second_signal_does_not_wait(number: signal.Signals) -> None:
         process.send_signal(number)
 
         assert process.wait(timeout=30) == 128 + number
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code"),
+    [
+        pytest.param(600, shutdown.EXIT_STUCK, id="what would stay for ever ends by force"),
+        pytest.param(0, 0, id="what ends by itself is not kept"),
+    ],
+)
+def test_a_process_ends_within_its_time(seconds: int, code: int) -> None:
+    program = f"""
+from receipt_runtime import shutdown
+shutdown.within({0.2 if seconds else 600})
+import time
+time.sleep({seconds})
+"""
+
+    ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
+
+    assert ended.returncode == code
