@@ -57,7 +57,7 @@ class Repository:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
         self._git("add", "--all")
-        self._git("commit", "--quiet", "--message=Change manifests")
+        self._git("commit", "--quiet", "--allow-empty", "--message=Change manifests")
         return self._git("rev-parse", "HEAD").strip()
 
     def revert(self) -> str:

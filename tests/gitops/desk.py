@@ -33,6 +33,7 @@ _EXAMPLE = customizations.SCRIPTS / "application.yaml"
 _CASCADE = "resources-finalizer.argocd.argoproj.io/background"
 _PRUNE = "PrunePropagationPolicy=background"
 _POLL_SECONDS = 0.3
+_REFRESH_SECONDS = 15.0
 
 
 class Desk:
@@ -176,17 +177,26 @@ class Desk:
             time.sleep(_POLL_SECONDS)
 
     def wait_synced(self, name: str, revision: str, *, health: str) -> dict[str, Any]:
-        """Wait until all of a revision is synced and the application has this health."""
+        """Wait until all of a revision is synced and the application has this health.
+
+        Argo CD may lose an order to look that comes while it compares, so it is given again.
+        """
         self.refresh(name)
-        return self.wait(
-            name,
-            lambda status: (
+        ordered = time.monotonic()
+
+        def is_synced(status: dict[str, Any]) -> bool:
+            nonlocal ordered
+            if time.monotonic() - ordered > _REFRESH_SECONDS:
+                self.refresh(name)
+                ordered = time.monotonic()
+            return (
                 status["sync"]["status"] == "Synced"
                 and status["sync"].get("revision") == revision
                 and status["health"].get("status") == health
-                and status.get("operationState", {}).get("phase") == "Succeeded"
-            ),
-        )
+                and bool(status.get("operationState", {}).get("phase") == "Succeeded")
+            )
+
+        return self.wait(name, is_synced)
 
     def wait_object(
         self, name: str, is_true: Callable[[dict[str, Any]], object], *, kind: Kind = REPROCESS
