@@ -186,7 +186,8 @@ def is_adopted(facts: Facts) -> bool:
 def _published(facts: Facts) -> Fact:
     request, counts = facts.request, facts.request.counts
     if request.finished:
-        if counts.confirmed >= counts.done + counts.failed or _result(facts) in SUCCESSES:
+        was_all_sent = counts.confirmed >= counts.done + counts.failed
+        if _result(facts) in SUCCESSES or (was_all_sent and _result(facts) not in REFUSALS):
             return _confirmed(counts.confirmed)
         return Fact(
             ConditionType.PUBLISHED,

@@ -258,6 +258,12 @@ def test_g4_a_plan_that_was_cancelled_was_not_accepted() -> None:
             "Confirmed",
             id="a dry run has nothing to send",
         ),
+        pytest.param(
+            make_finished(result=ConditionReason.EXPIRED, counts=Counts()),
+            "False",
+            "Expired",
+            id="a refused request sent nothing",
+        ),
     ],
 )
 def test_published(request_: Request, status: str, reason: str) -> None:
