@@ -32,7 +32,6 @@ NOTHING = "Nothing."
 
 _GOOD_ENDS = tuple(reason for reason in FINAL_STATES if reason in SUCCESSES)
 _BAD_ENDS = tuple(reason for reason in FINAL_STATES if reason not in SUCCESSES)
-_CUT_OFF = tuple(reason for reason in _BAD_ENDS if reason not in REFUSALS)
 _AWAY = (
     ConditionReason.BROKER_UNAVAILABLE,
     ConditionReason.UNROUTABLE,
@@ -67,7 +66,7 @@ CONDITIONS: Mapping[ConditionType, About] = {
     ConditionType.PUBLISHED: About(
         "The broker confirmed the work of every receipt.",
         true=(ConditionReason.CONFIRMED,),
-        false=(*_AWAY, *_CUT_OFF),
+        false=(*_AWAY, *_BAD_ENDS),
         unknown=(ConditionReason.PUBLISHING,),
     ),
     ConditionType.SUSPENDED: About(
