@@ -53,15 +53,15 @@ def main() -> None:
     stack = Stack(leash.stack_name(os.getpid()))
     held = Leash(stack)
     figures: list[Figure] = []
+    before = table.read()
     try:
         stack.up()
         for name in chosen:
             figures += _run(stack, name, _amount(name))
+            table.write(figures, before)  # what was measured stays, whatever comes after it
     finally:
         held.release()
-    before = table.read()
-    table.show(figures, before)
-    table.write(figures, before)
+        table.show(figures, before)
 
 
 def _amount(name: str) -> int:
