@@ -72,7 +72,7 @@ def _is_finished(pipeline: Pipeline, requests: int) -> bool:
     said = pipeline.kubectl(
         "get",
         KIND.plural,
-        '--output=jsonpath={range .items[*]}{.status.progress.percent} {end}',
+        "--output=jsonpath={range .items[*]}{.status.progress.percent} {end}",
     )
     return said.split().count("100") >= requests
 

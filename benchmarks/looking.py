@@ -65,7 +65,7 @@ async def _look(url: str) -> dict[str, float]:
                 lambda: requests.active(database, cluster=CLUSTER, namespaces=namespaces)
             ),
             "what may be sent": await _median(
-                lambda: outgoing.publishable(database, cluster=CLUSTER, namespaces=namespaces)
+                lambda: outgoing.unsent(database, cluster=CLUSTER, namespaces=namespaces)
             ),
             "counting anew": await _median(lambda: _recount(database)),
             "look after that": await _median(

@@ -19,6 +19,7 @@ from receipt_operator.cleaning import DELETIONS_PER_SECOND, Cleaner, Retention
 from receipt_operator.cluster import Cluster, ClusterError, connect
 from receipt_operator.controller import Controller
 from receipt_operator.health import Pulse
+from receipt_operator.herald import Herald
 from receipt_operator.mirror import Mirror
 from receipt_operator.observed import Objects, RewoundError
 from receipt_operator.plan import Planner
@@ -122,6 +123,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     pulse.leads = True
     metrics.MIRROR_AGE.set_function(lambda: pulse.age("mirror"))
     objects, board = Objects(), Board()
+    herald = Herald(cluster)
     retention = Retention(may_delete=settings.delete_finished)
     planner = Planner(
         database, board, receipts_root=settings.receipts_root, cache_root=settings.cache_root
@@ -141,6 +143,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
             objects,
             queue,
             board,
+            herald=herald,
             places=Places(cap=settings.global_in_flight, default_limit=settings.max_in_flight),
             retention=retention,
             default_max_in_flight=settings.max_in_flight,
@@ -154,6 +157,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
         "reconcile": controller.reconcile_some,
         "mirror": controller.mirror_once,
         "publish": controller.publish_once,
+        "events": herald.post_one,
         "lease": lambda: _renew_lease(settings, database, fence),
     }
     if settings.delete_finished:

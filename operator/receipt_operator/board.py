@@ -67,6 +67,11 @@ class Board:
         if known is not None and known.reason in reasons:
             self.clear(request_id)
 
+    def clear_every(self, reasons: Collection[ConditionReason]) -> None:
+        """Note that every request goes on that one of these kept from it."""
+        for request_id in list(self._obstacles):
+            self.clear_if(request_id, reasons)
+
 
 async def wait(event: asyncio.Event, seconds: float) -> None:
     """Wait for news, at most so long; then the news is taken."""

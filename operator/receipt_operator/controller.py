@@ -37,7 +37,7 @@ from receipt_operator.workqueue import WorkQueue
 
 BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
-REST_SECONDS = 0.25  # between two looks however much news there is; longer after a long one
+REST_SECONDS = 0.25  # for the database between two looks; as long as the look took, if that is more
 PUBLISH_SECONDS = 1.0
 CLEAN_SECONDS = 5.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
@@ -180,10 +180,11 @@ class Controller:
         ended = set(changed)
         self._queue.add(request.key for request in active if request.request_id in ended)
         going = [request for request in active if request.request_id not in ended]
+        rested_at = time.monotonic() + max(REST_SECONDS, time.monotonic() - began)
         await self._mirror.refresh(going, now, last_result=last_result)
         if any(request.publishable and request.counts.unsent for request in active):
             self._board.publish.set()
-        await asyncio.sleep(max(REST_SECONDS, time.monotonic() - began))
+        await asyncio.sleep(rested_at - time.monotonic())
 
     async def clean_once(self) -> None:
         """Delete objects that have been finished for as long as they asked for."""
@@ -193,13 +194,14 @@ class Controller:
     async def publish_once(self) -> None:
         """Send what may be sent, once it is known what is still asked for."""
         await self._some_caught_up.wait()
-        publishable = await outgoing.publishable(
+        read = outgoing.everything if self._publication.is_evidence_due else outgoing.unsent
+        offer = await read(
             self._database,
             cluster=self._settings.cluster,
             namespaces=sorted(self._caught_up),
         )
-        await self._publication.round(publishable)
-        waiting = any(one.counts.planned for one in publishable)
+        await self._publication.round(offer)
+        waiting = any(one.counts.planned for one in offer.requests)
         await wait(self._board.publish, TOP_UP_SECONDS if waiting else PUBLISH_SECONDS)
 
     async def _active(self) -> tuple[list[Request], datetime]:

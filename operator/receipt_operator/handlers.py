@@ -49,12 +49,26 @@ def _subscribe(registry: kopf.OperatorRegistry, kind: Kind, sink: Sink) -> None:
 def _settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False
+    settings.persistence.diffbase_storage = _NoDiffBase()
     settings.peering.standalone = True
     settings.scanning.disabled = True  # discovery needs rights outside our namespaces
     settings.watching.server_timeout = SERVER_TIMEOUT_SECONDS
     settings.watching.inactivity_timeout = INACTIVITY_SECONDS
     settings.watching.connect_timeout = CONNECT_SECONDS
     return settings
+
+
+class _NoDiffBase(kopf.DiffBaseStorage):
+    """Builds no copy of each object to compare with the next one: we have no handler of changes."""
+
+    def build(self, **_: Any) -> Any:
+        return {}
+
+    def fetch(self, **_: Any) -> None:
+        return None
+
+    def store(self, **_: Any) -> None:
+        return None
 
 
 def _log_in(**context: Any) -> kopf.ConnectionInfo | None:

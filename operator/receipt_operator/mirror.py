@@ -9,28 +9,29 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 from aiolimiter import AsyncLimiter
 
-from receipt_contract.status import ConditionReason
+from receipt_contract.status import ConditionReason, QueuePlace
 from receipt_operator import finishing, metrics, notices
 from receipt_operator.board import Board
 from receipt_operator.cleaning import Ended, Retention
 from receipt_operator.cluster import (
     Cluster,
-    ClusterError,
     ConflictError,
     GoneError,
     UnavailableError,
 )
 from receipt_operator.facts import Facts, Failures, Obstacle, Pace, failures_of
+from receipt_operator.herald import Herald
 from receipt_operator.observed import Objects, Observed
+from receipt_operator.obstacles import obstacle_of, without_progress
 from receipt_operator.pace import Paces, from_earlier
 from receipt_operator.reconcile import Wanted
 from receipt_operator.register.database import Database
-from receipt_operator.register.rows import ObjectKey, Request, RequestState
+from receipt_operator.register.rows import ObjectKey, Request
 from receipt_operator.status import status_of
 from receipt_operator.turns import Places
 from receipt_operator.unready import blocked_status, unreadable_status
@@ -40,7 +41,7 @@ from receipt_runtime import logs
 SMALL_REQUEST = 100  # items
 SMALL_INTERVAL_SECONDS = 1.0
 INTERVAL_SECONDS = 10.0
-TRANSITIONS_PER_SECOND = 300
+TRANSITIONS_PER_SECOND = 600
 PROGRESS_PER_SECOND = 20
 CONCURRENT_WRITES = 16
 CONFLICT_TRIES = 3
@@ -63,6 +64,15 @@ class Shown:
         return (observed.uid, observed.generation) == said
 
 
+class Basis(NamedTuple):
+    """What the status of a request is computed from, the clock and its object aside."""
+
+    request: Request
+    obstacle: Obstacle | None
+    queued: bool
+    place: QueuePlace | None
+
+
 class Mirror:
     """The only writer of statuses."""
 
@@ -74,6 +84,7 @@ class Mirror:
         queue: WorkQueue,
         board: Board,
         *,
+        herald: Herald,
         places: Places,
         retention: Retention,
         default_max_in_flight: int,
@@ -85,6 +96,7 @@ class Mirror:
         self._objects = objects
         self._queue = queue
         self._board = board
+        self._herald = herald
         self._places = places
         self._retention = retention
         self._default_max_in_flight = default_max_in_flight
@@ -93,7 +105,9 @@ class Mirror:
         self._by_request: dict[str, ObjectKey] = {}
         self._unreadable: dict[ObjectKey, Observed] = {}
         self._written_at: dict[ObjectKey, float] = {}
-        self._told = notices.Told()
+        self._settled: dict[
+            ObjectKey, tuple[Basis, float]
+        ] = {}  # what the object shows, since when
         self._paces = Paces()
         self._transitions = AsyncLimiter(TRANSITIONS_PER_SECOND, 1)
         self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
@@ -129,11 +143,12 @@ class Mirror:
         """Stop showing on an object that is gone."""
         self._untie(key)
         self._written_at.pop(key, None)
-        self._told.forget(key)
+        self._herald.forget(key)
 
     def _untie(self, key: ObjectKey) -> None:
         """Separate an object from the request it showed, which may still be active."""
         self._unreadable.pop(key, None)
+        self._settled.pop(key, None)
         shown = self._shown.pop(key, None)
         if shown is not None:
             self._by_request.pop(shown.request.request_id, None)
@@ -151,6 +166,8 @@ class Mirror:
             shown = self._shown.get(key) if key is not None else None
             if key is None or shown is None or request.parked:
                 continue
+            if self._is_settled(key, request):
+                continue
             failures = await self._failures(shown, request)
             if self._shown.get(key) is not shown:
                 continue  # reconciled meanwhile, from newer facts
@@ -166,6 +183,20 @@ class Mirror:
             for request_id, key in self._by_request.items()
             if request_id not in active and not self._shown[key].request.finished
         ]
+
+    def _is_settled(self, key: ObjectKey, request: Request) -> bool:
+        """Whether an object shows its request as it is, but for what the clock may have changed."""
+        basis, since = self._settled.get(key, (None, 0.0))
+        return basis == self._basis(request) and time.monotonic() - since < INTERVAL_SECONDS
+
+    def _basis(self, request: Request) -> Basis:
+        request_id = request.request_id
+        return Basis(
+            request,
+            self._board.obstacle(request_id),
+            self._board.is_queued(request_id),
+            self._places.of(request_id),
+        )
 
     async def refresh_without_database(self, now: datetime) -> None:
         """Show that the database is away on every unfinished request."""
@@ -237,8 +268,10 @@ class Mirror:
             observed, shown = self._objects.get(key), self._shown.get(key)
             if observed is None:
                 return
+            basis = self._basis(shown.request) if shown and obstacle is None else None
             desired = self._desired(observed, shown, now, obstacle)
             if desired is None or desired == observed.status:
+                self._settle(key, basis)
                 return
             if not await self._is_due(observed, shown, desired):
                 return
@@ -252,9 +285,16 @@ class Mirror:
             metrics.STATUS_WRITES.labels(key.kind).inc()
             self._objects.renew(written)
             self._written_at[key] = time.monotonic()
-            await self._notify(observed, written)
+            self._settle(key, basis)
+            self._herald.tell(observed.status, written)
             return
         raise ConflictError("the object changes faster than it is written")
+
+    def _settle(self, key: ObjectKey, basis: Basis | None) -> None:
+        if basis is None:
+            self._settled.pop(key, None)
+        else:
+            self._settled[key] = (basis, time.monotonic())
 
     def _desired(
         self, observed: Observed, shown: Shown | None, now: datetime, obstacle: Obstacle | None
@@ -303,27 +343,15 @@ class Mirror:
         return from_earlier(shown.request, shown.history) or current
 
     def _obstacle(self, key: ObjectKey, request: Request, now: datetime) -> Obstacle | None:
-        if request.finished:
-            return None
         known = self._board.obstacle(request.request_id)
-        if known is not None and (request.publishable or request.state is RequestState.PLANNING):
-            return known  # what neither plans nor sends is not held up
-        if self._queue.stuck(key):
-            return Obstacle(ConditionReason.INTERNAL_ERROR, now)
-        if self._is_without_progress(request, now):
-            return Obstacle(ConditionReason.NO_PROGRESS, request.last_advance_at or now)
-        return None
-
-    def _is_without_progress(self, request: Request, now: datetime) -> bool:
-        """Whether receipts are on their way and nothing on that queue ended for a long time."""
-        if not request.publishable or not request.counts.in_flight or request.started_at is None:
-            return False
-        latest = max(
-            moment
-            for moment in (request.started_at, request.last_advance_at, self._last_result)
-            if moment is not None
+        return obstacle_of(
+            request, known, is_stuck=self._queue.stuck(key), now=now
+        ) or without_progress(
+            request,
+            last_result=self._last_result,
+            after_seconds=self._no_progress_after,
+            now=now,
         )
-        return (now - latest).total_seconds() > self._no_progress_after
 
     async def _is_due(
         self, observed: Observed, shown: Shown | None, desired: Mapping[str, Any]
@@ -361,14 +389,3 @@ class Mirror:
                 observed.generation,
             ):
                 self._queue.add([key])
-
-    async def _notify(self, before: Observed, written: Observed) -> None:
-        news = notices.between(before.status, written.status)
-        for notice in self._told.ration(written.key, written.status, news):
-            try:
-                await self._cluster.post_event(
-                    written, type_=notice.type, reason=notice.reason, note=notice.note
-                )
-            except ClusterError as error:
-                # An event is a convenience; the status has said the same already.
-                _log.warning("event not posted", error=type(error).__name__)

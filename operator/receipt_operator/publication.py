@@ -22,6 +22,7 @@ from receipt_operator.board import Board
 from receipt_operator.register import evidence, items, outgoing
 from receipt_operator.register.database import Database
 from receipt_operator.register.items import End
+from receipt_operator.register.outgoing import Offer
 from receipt_operator.register.rows import ItemState, Request, Sending
 from receipt_operator.sources import Hashed
 from receipt_runtime import backoff
@@ -87,30 +88,34 @@ class Publication:
         self._failures = 0
         self._evidence_due = 0.0
 
-    async def round(self, active: Sequence[Request]) -> None:
+    @property
+    def is_evidence_due(self) -> bool:
+        """Whether the next round should be offered everything, to look for lost work."""
+        return time.monotonic() >= self._evidence_due
+
+    async def round(self, offer: Offer) -> None:
         """Send what may be sent now; after a failure it pauses, whatever news there is."""
-        publishable = {one.request_id: one for one in active if one.publishable}
+        publishable = {one.request_id: one for one in offer.requests if one.publishable}
         self._forget_missing(publishable)
-        if not publishable:
-            return
-        if await self._send_due(publishable):
+        if not publishable or await self._send_due(publishable, offer):
             self._failures = 0
-            for request_id in publishable:
-                self._board.clear_if(request_id, _SENDING_PROBLEMS)
+            self._board.clear_every(_SENDING_PROBLEMS)
         else:
             self._failures += 1
             await asyncio.sleep(backoff.pause(self._failures, longest=LONGEST_PAUSE_SECONDS))
 
-    async def _send_due(self, publishable: Mapping[str, Request]) -> bool:
+    async def _send_due(self, publishable: Mapping[str, Request], offer: Offer) -> bool:
         """Tell whether nothing kept a message from being sent."""
         if not self._publisher.connected:
             self._note_broker_away(publishable)
             return False
         sent_all = await self._send_uncertain(publishable)
-        if sent_all and time.monotonic() >= self._evidence_due:
+        if sent_all and offer.is_whole and self.is_evidence_due:
             sent_all = await self._send_lost(publishable)
             self._evidence_due = time.monotonic() + self._limits.republish_after_seconds / 20
-        return sent_all and await self._top_up(publishable)
+        return sent_all and await self._top_up(
+            publishable, cap=self._limits.global_in_flight - offer.in_flight_elsewhere
+        )
 
     def _forget_missing(self, publishable: Mapping[str, Request]) -> None:
         self._missing_since = {
@@ -130,12 +135,12 @@ class Publication:
         again = await items.uncertain(self._database, list(publishable), BATCH)
         return not again or await self._send(again, publishable)
 
-    async def _top_up(self, publishable: Mapping[str, Request]) -> bool:
+    async def _top_up(self, publishable: Mapping[str, Request], *, cap: int) -> bool:
         demands = [
             window.demand_of(one, default_limit=self._limits.max_in_flight)
             for one in publishable.values()
         ]
-        slots = window.allocate(demands, self._limits.global_in_flight)
+        slots = window.allocate(demands, cap)
         waiting = await items.planned(self._database, slots) if slots else {}
         queue = [
             Sending(request_id, reference, "")

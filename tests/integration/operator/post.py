@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from receipt_contract.access import ACCESS, Access, BrokerUser
 from receipt_contract.topology import WORK_SIDE
 from receipt_operator.board import Board
 from receipt_operator.publication import Limits, Publication
+from receipt_operator.register.outgoing import Offer
+from receipt_operator.register.rows import Request
 from receipt_runtime.amqp.publisher import Limits as Waits
 from receipt_runtime.amqp.publisher import Publisher
 from tests.integration.operator.desk import Desk, eventually
@@ -85,9 +88,14 @@ class Post:
         return Publisher(self.url, name="operator", window=50, checks=checks, limits=WAITS)
 
 
+def whole(active: Sequence[Request]) -> Offer:
+    """Offer these requests as all there are."""
+    return Offer(active, in_flight_elsewhere=0, is_whole=True)
+
+
 async def send_round(desk: Desk, publication: Publication) -> None:
     """Let a publication send what may be sent now."""
-    await publication.round(await desk.active())
+    await publication.round(whole(await desk.active()))
 
 
 def references_of(messages: list[dict[str, Any]]) -> Counter[str]:

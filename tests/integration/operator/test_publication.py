@@ -20,6 +20,7 @@ from tests.integration.operator.post import (
     ids_by_reference,
     references_of,
     send_round,
+    whole,
 )
 from tests.support.facts import KEY, make_observed
 from tests.support.requests import with_field
@@ -119,7 +120,7 @@ async def test_what_was_stopped_since_it_was_read_is_not_sent(
             await requests.park(connection, [request_id])
     await post.connected()
 
-    await post.publication(desk, root).round(active)
+    await post.publication(desk, root).round(whole(active))
 
     assert desk.states(request_id) == {"a.png": "planned"}
     assert post.take_all() == []
@@ -252,7 +253,7 @@ async def test_a_result_that_came_before_the_confirm_stays(
     active = await desk.active()
     desk.set_item(request_id, "a.png", state="done")
 
-    await publication.round(active)
+    await publication.round(whole(active))
 
     assert desk.states(request_id) == {"a.png": "done"}
     assert post.take_all() == []

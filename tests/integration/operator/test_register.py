@@ -225,7 +225,7 @@ async def test_live_counts_are_those_of_the_items(desk: Desk) -> None:
     assert request.last_advance_at is not None
 
 
-async def test_publishable_reads_what_may_send_with_its_window(desk: Desk) -> None:
+async def test_everything_is_what_may_send_with_its_window(desk: Desk) -> None:
     states = ("planned", "publishing", "published", "done", "failed", "skipped")
     mine = await desk.accept(*states)
     for state in states:
@@ -239,10 +239,31 @@ async def test_publishable_reads_what_may_send_with_its_window(desk: Desk) -> No
         await requests.follow(connection, suspended, Knobs(suspend=True))
         await requests.park(connection, [parked])
 
-    [found] = await outgoing.publishable(desk.database, cluster=CLUSTER, namespaces=NAMESPACES)
+    offer = await outgoing.everything(desk.database, cluster=CLUSTER, namespaces=NAMESPACES)
 
+    [found] = offer.requests
     assert found.request_id == mine
     assert found.counts == Counts(1, 1, 1, 1, 1, 1)
+    assert (offer.in_flight_elsewhere, offer.is_whole) == (0, True)
+
+
+async def test_unsent_leaves_out_what_only_waits_for_answers_and_counts_its_places(
+    desk: Desk,
+) -> None:
+    mine = await desk.accept("a.png", "b.png", observed=_run("mine"))
+    desk.set_item(mine, "a.png", state="published")
+    waiting = await desk.accept("c.png", "d.png", observed=_run("waiting"))
+    for receipt in ("c.png", "d.png"):
+        desk.set_item(waiting, receipt, state="published")
+    suspended = await desk.accept("e.png", observed=_run("suspended"))
+    desk.set_item(suspended, "e.png", state="published")
+    async with desk.database.write() as connection:
+        await requests.follow(connection, suspended, Knobs(suspend=True))
+
+    offer = await outgoing.unsent(desk.database, cluster=CLUSTER, namespaces=NAMESPACES)
+
+    assert [one.request_id for one in offer.requests] == [mine]
+    assert (offer.in_flight_elsewhere, offer.is_whole) == (2, False)
 
 
 async def test_of_objects_reads_unfinished_ones_of_the_objects_and_those_named(desk: Desk) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from receipt_operator import finishing
 from receipt_operator.register import evidence, items, outgoing, requests, tallies
 from receipt_operator.register.database import Database
+from receipt_operator.register.outgoing import Offer
 from receipt_operator.register.rows import Request
 from tests.integration.collector.books import Books
 from tests.integration.operator.desk import NAMESPACES, Desk, eventually, opened
@@ -102,15 +104,18 @@ async def _planned(database: Database, request: Request) -> None:
     assert len(found[request.request_id]) == 500
 
 
-async def _publishable(database: Database, request: Request) -> None:
-    [found] = await outgoing.publishable(database, cluster=CLUSTER, namespaces=NAMESPACES)
+async def _offered(
+    read: Callable[..., Awaitable[Offer]], database: Database, request: Request
+) -> None:
+    [found] = (await read(database, cluster=CLUSTER, namespaces=NAMESPACES)).requests
     assert found.request_id == request.request_id
     assert found.counts.planned == request.counts.planned
 
 
 READINGS: dict[str, Work] = {
     "active": _active,
-    "publishable": _publishable,
+    "everything that may be sent": partial(_offered, outgoing.everything),
+    "what is unsent": partial(_offered, outgoing.unsent),
     "a batch of objects": _reconcile_some,
     "histories": _show_histories,
     "planned": _planned,

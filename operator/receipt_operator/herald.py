@@ -1,0 +1,64 @@
+"""The herald: posts events about objects, behind the statuses that say the same.
+
+Statuses are what people wait for, so events take a slow lane of their own: in a burst of objects
+they come some seconds later. What waits is lost with the process; an event is a convenience.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import structlog
+from aiolimiter import AsyncLimiter
+
+from receipt_operator import notices
+from receipt_operator.cluster import Cluster, ClusterError
+from receipt_operator.notices import Notice, Told
+from receipt_operator.observed import Observed
+from receipt_operator.register.rows import ObjectKey
+
+EVENTS_PER_SECOND = 50
+MOST_WAITING = 20_000
+
+_log = structlog.get_logger(__name__)
+
+
+class _Waiting(NamedTuple):
+    about: Observed
+    notice: Notice
+
+
+class Herald:
+    """The only poster of events."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Start with nothing told."""
+        self._cluster = cluster
+        self._told = Told()
+        self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
+        # A burst of one: so many at once would hold up statuses for as long.
+        self._lane = AsyncLimiter(1, 1 / EVENTS_PER_SECOND)
+
+    def tell(self, before: Mapping[str, Any], written: Observed) -> None:
+        """Take in what a write of a status has changed."""
+        news = notices.between(before, written.status)
+        for notice in self._told.ration(written.key, written.status, news):
+            try:
+                self._waiting.put_nowait(_Waiting(written, notice))
+            except asyncio.QueueFull:
+                _log.warning("event dropped, too many wait", reason=notice.reason)
+
+    def forget(self, key: ObjectKey) -> None:
+        """Forget an object that is gone."""
+        self._told.forget(key)
+
+    async def post_one(self) -> None:
+        """Post the event that waits for the longest, once there is one."""
+        about, notice = await self._waiting.get()
+        await self._lane.acquire()
+        try:
+            await self._cluster.post_event(
+                about, type_=notice.type, reason=notice.reason, note=notice.note
+            )
+        except ClusterError as error:
+            _log.warning("event not posted", error=type(error).__name__)
