@@ -5,9 +5,11 @@ Votes choose values; whether they are certain is the gate's business.
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Generic, TypeVar
 
+from receipt_worker.extraction import traces
 from receipt_worker.extraction.dates import DateFound
 from receipt_worker.extraction.items import Item
 from receipt_worker.extraction.lines import Found
@@ -17,6 +19,8 @@ from receipt_worker.extraction.totals import TotalFound
 from receipt_worker.rounds import RoundReading, Support, support, trust
 
 T = TypeVar("T")
+
+TRACE_VOTE = 0.5
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,28 @@ def total(readings: Sequence[RoundReading]) -> Choice[TotalFound] | None:
 
 
 def day(readings: Sequence[RoundReading]) -> Choice[DateFound] | None:
-    """Choose the date most engines saw anywhere, then the one that readings thought best."""
+    """Choose the date most engines saw anywhere, then the one read most surely and most often."""
     best = [reading.findings.day.value for reading in readings if reading.findings.day]
     return _chosen(
         [(reading, found) for reading in readings for found in reading.findings.days],
         same=lambda found: found.value,
-        then=lambda found, _: (best.count(found.value), found.labelled, found.confidence),
+        votes=lambda found: sum(_vote(reading, found.value) for reading in readings),
+        then=lambda found, _: (
+            best.count(found.value),
+            not found.ambiguous,
+            found.labelled,
+            found.confidence,
+        ),
     )
+
+
+def _vote(reading: RoundReading, value: date) -> float:
+    """Return how surely a reading saw a date (0..1), half a vote for a trace of it."""
+    sure = [found.confidence for found in reading.findings.days if found.value == value]
+    if sure:
+        return max(sure) / 100
+    traced = any(traces.speaks_for(trace, value) for trace in reading.findings.traces)
+    return TRACE_VOTE if traced else 0.0
 
 
 def merchant(readings: Sequence[RoundReading]) -> Choice[MerchantFound] | None:
@@ -107,6 +126,10 @@ def _nothing(_value: object, _reading: RoundReading) -> tuple[float, ...]:
     return ()
 
 
+def _even(_value: object) -> float:
+    return 0.0
+
+
 def _distinct(readings: Sequence[RoundReading]) -> list[RoundReading]:
     """Count a reading once, however often it has a value."""
     return list({id(reading): reading for reading in readings}.values())
@@ -118,8 +141,9 @@ def _chosen(
     same: Callable[[T], Hashable],
     then: Callable[[T, RoundReading], tuple[float, ...]],
     rank: Callable[[T, RoundReading], tuple[float, ...]] = _nothing,
+    votes: Callable[[T], float] = _even,
 ) -> Choice[T] | None:
-    """Rank values: `rank`, who read them, `then`; the earliest reading among equals."""
+    """Rank values: `rank`, engines, `votes`, readings, `then`; the earliest among equals."""
     held = [(reading, value) for reading, value in given if value is not None]
     if not held:
         return None
@@ -133,6 +157,8 @@ def _chosen(
         held,
         key=lambda pair: (
             rank(pair[1], pair[0]),
+            supported[same(pair[1])][:2],
+            votes(pair[1]),
             supported[same(pair[1])],
             trust(pair[0].engine),
             then(pair[1], pair[0]),

@@ -113,15 +113,20 @@ def _is_disputed(readings: Sequence[RoundReading], chosen: Choice[TotalFound]) -
         for reading in readings
         if (best := reading.findings.totals.best) is not None
         and best.value != chosen.value.value
-        and not _is_before_rounding(best, chosen.value)
+        and not _leads_to(best, chosen.value)
     ]
     if any(best.proven for best in others):
         return True
     return bool(others) and not chosen.value.proven and chosen.support.engines < ENGINES
 
 
-def _is_before_rounding(other: TotalFound, chosen: TotalFound) -> bool:
-    """Say whether the other is the same total before its rounding, which only this reading saw."""
+def _leads_to(other: TotalFound, chosen: TotalFound) -> bool:
+    """Say whether the other is a sum on the way to this total, or the same before its rounding.
+
+    The rounding may be what only this reading saw.
+    """
+    if other.value in chosen.bases:
+        return True
     apart = abs(other.value - chosen.value)
     return apart < CASH_ROUNDING and Evidence.PARTS_SUM in chosen.evidence
 
@@ -129,8 +134,8 @@ def _is_before_rounding(other: TotalFound, chosen: TotalFound) -> bool:
 def _has_rival(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
     """Say whether another date is printed.
 
-    Where two engines agree, one that two engines saw; else any. A date in running text is none
-    beside one with a label.
+    Where two engines agree, one that two engines saw; else any that is not the same print misread.
+    A date in running text is none beside one with a label.
     """
     seen: dict[date, set[str]] = {}
     for reading in readings:
@@ -139,5 +144,33 @@ def _has_rival(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> b
             if found.value != chosen.value.value and counts:
                 seen.setdefault(found.value, set()).add(reading.engine)
     if chosen.support.engines < ENGINES:
-        return bool(seen)
+        return not all(_is_misread(value, readings, chosen) for value in seen)
     return any(len(engines) >= ENGINES for engines in seen.values())
+
+
+def _is_misread(value: date, readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
+    """Say whether only one reading saw this date, one digit off, where another saw the chosen one.
+
+    The chosen one must be beyond that: seen by as many readings as make a date certain.
+    """
+    days = [reading.findings.days for reading in readings]
+    rivals = [[found for found in each if found.value == value] for each in days]
+    right = [[found for found in each if found.value == chosen.value.value] for each in days]
+    if sum(map(bool, rivals)) > 1 or sum(map(bool, right)) < AGREEING:
+        return False
+    return _is_one_digit_off(value, chosen.value.value) and all(
+        any(_is_same_place(rival, found) for each in right for found in each)
+        for each in rivals
+        for rival in each
+    )
+
+
+def _is_one_digit_off(one: date, other: date) -> bool:
+    return sum(map(str.__ne__, one.isoformat(), other.isoformat())) == 1
+
+
+def _is_same_place(one: DateFound, other: DateFound) -> bool:
+    if one.line.page != other.line.page:
+        return False
+    a, b = one.line.box_of(one.span), other.line.box_of(other.span)
+    return a.x < b.right and b.x < a.right and a.y < b.bottom and b.y < a.bottom

@@ -1,6 +1,7 @@
 """The vote over readings, and the gate to `complete`."""
 
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 
 import pytest
@@ -65,7 +66,7 @@ def test_a_text_layer_is_believed_once() -> None:
             id="a date read in two ways",
         ),
         pytest.param(
-            [reading(*changed("05.03.2024", "05/03/2024"))] * 2,
+            [reading(*(t.replace("05.03.", "05/03/").replace("EUR", "USD") for t in PROVEN))] * 2,
             ReviewReason.DATE_AMBIGUOUS,
             id="day and month could change places",
         ),
@@ -177,6 +178,69 @@ def test_a_date_only_the_second_engine_saw_counts_when_it_is_clear(
     extraction = decide(blind, by("rapidocr", *PROVEN, confidence=confidence)).extraction
 
     assert extraction.status is status
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        pytest.param("AS-Zeit 05.03. 12:30", id="a day without its year"),
+        pytest.param("Printed 05.03. 202", id="a year that is cut off"),
+        pytest.param("Printed 05.63.2024", id="a month that is none"),
+    ],
+)
+def test_what_looks_like_a_date_helps_to_choose_one(trace: str) -> None:
+    right = reading(*PROVEN, confidence=75)
+    wrong = reading(*changed("05.03", "08.03"), confidence=85)
+    traced = reading(*without("Date"), trace)
+
+    assert decide(right, wrong, traced).extraction.transaction_date == date(2024, 3, 5)
+    assert decide(right, wrong).extraction.transaction_date == date(2024, 3, 8)
+
+
+def test_a_date_read_surely_once_beats_one_that_was_guessed_twice() -> None:
+    guessed = reading(*changed("05.03", "08.03"), confidence=10)
+
+    found = decide(guessed, guessed, reading(*PROVEN, confidence=60)).extraction
+
+    assert found.transaction_date == date(2024, 3, 5)
+    assert ReviewReason.DATE_AMBIGUOUS in found.review_reasons
+
+
+def test_the_sum_before_tax_does_not_dispute_the_total() -> None:
+    bought = ("CORNER SHOP", "Date 05.03.2024 12:30", "Tea 26.00", "Rice 26.00", "TOTAL EUR 52.00")
+    whole = reading(*bought, "TAX 3.10", "GRAND TOTAL EUR 55.10")
+    cut_off = reading(*bought, "TAX 3.10", "GRAND T")
+
+    extraction = decide(whole, cut_off).extraction
+
+    assert (extraction.total, extraction.status) == (Decimal("55.10"), ExtractionStatus.COMPLETE)
+
+
+AGAIN = (*PROVEN, "Printed 05.03.2024 12:31")
+
+
+@pytest.mark.parametrize(
+    ("misread", "status"),
+    [
+        pytest.param(
+            (*PROVEN, "Printed 05.08.2024 12:31"), ExtractionStatus.COMPLETE, id="the same print"
+        ),
+        pytest.param(
+            (*PROVEN, "Printed", "05.08.2024 12:31"),
+            ExtractionStatus.REVIEW,
+            id="at another place",
+        ),
+        pytest.param(
+            (*PROVEN, "Printed 16.08.2024 12:31"), ExtractionStatus.REVIEW, id="more than a digit"
+        ),
+    ],
+)
+def test_a_second_print_that_one_reading_misread_is_no_other_date(
+    misread: tuple[str, ...], status: ExtractionStatus
+) -> None:
+    extraction = decide(reading(*misread), reading(*AGAIN), reading(*AGAIN)).extraction
+
+    assert (extraction.transaction_date, extraction.status) == (date(2024, 3, 5), status)
 
 
 def test_items_come_from_the_reading_in_which_they_add_up() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from receipt_worker.extraction import dates
 from receipt_worker.extraction.dates import DateFound
 from receipt_worker.extraction.tables import DateOrder
+from receipt_worker.gate import CLEAR
 from tests.unit.worker.printed import TODAY, VOCABULARY, make_lines
 
 OLDEST_YEARS = 20
@@ -41,6 +42,11 @@ def find(*texts: str, order: DateOrder = DateOrder.DAY_FIRST) -> tuple[DateFound
         pytest.param("10 septiembre 2024", date(2024, 9, 10), id="the longest month"),
         pytest.param("-REG #2- 25/12/2016 13:51", date(2016, 12, 25), id="a number in front"),
         pytest.param("O5/12/2Ol8", date(2018, 12, 5), id="letters read for digits"),
+        pytest.param("GS Jan 2017", date(2017, 1, 5), id="letters that can be one day only"),
+        pytest.param("25/Ocl/2017", date(2017, 10, 25), id="a month with a letter misread"),
+        pytest.param("Date: 22/1 2/2017", date(2017, 12, 22), id="a month torn apart"),
+        pytest.param("0036 25032018 13:11:54", date(2018, 3, 25), id="run together, with a time"),
+        pytest.param("20180325 13:11", date(2018, 3, 25), id="run together, the year first"),
     ],
 )
 def test_a_printed_date_is_read(text: str, value: date) -> None:
@@ -65,6 +71,10 @@ def test_a_printed_date_is_read(text: str, value: date) -> None:
         pytest.param("AS-Zeit 19.05. 16:04 Uhr", id="a day without a year, beside a time"),
         pytest.param("TEL 05251 / 180420", id="a telephone number"),
         pytest.param("NO 12/345/67", id="a document number"),
+        pytest.param("INVOICE 25032018", id="digits run together without a time"),
+        pytest.param("25/Jub/2017", id="a misread month that may be two"),
+        pytest.param("12 Feu 2017", id="a misread month between spaces"),
+        pytest.param("SO Jan 2017", id="letters that are no day"),
     ],
 )
 def test_what_is_no_date_of_a_purchase_is_left_out(text: str) -> None:
@@ -90,6 +100,13 @@ def test_day_and_month_change_places_only_where_the_country_says_so(
     [found] = find(text, order=order)
 
     assert (found.value, found.ambiguous) == (value, ambiguous)
+
+
+@pytest.mark.parametrize("text", ["GS Jan 2017 12:41", "25/Ocl/2017 07:43"])
+def test_a_date_that_had_to_be_put_right_is_in_doubt(text: str) -> None:
+    [found] = find(text)
+
+    assert found.confidence < CLEAR
 
 
 def test_a_country_with_the_day_first_has_no_month_first_dates() -> None:

@@ -194,3 +194,19 @@ def test_a_charge_is_no_misread_change() -> None:
 )
 def test_the_currency_is_never_a_default(texts: list[str], currency: str | None) -> None:
     assert find(*texts).currency == currency
+
+
+@pytest.mark.parametrize(
+    ("sign", "ambiguous"),
+    [
+        pytest.param("EUR", False, id="of countries that all print the day first"),
+        pytest.param("RM", False, id="of one country that prints the day first"),
+        pytest.param("USD", True, id="of a country that prints the month first, seen everywhere"),
+        pytest.param("$", True, id="of many countries"),
+    ],
+)
+def test_a_currency_tells_that_the_day_comes_first(sign: str, *, ambiguous: bool) -> None:
+    found = find("SHOP", "05/03/2024 12:30", f"TOTAL {sign} 4.00")
+
+    assert found.day is not None
+    assert (found.day.value, found.day.ambiguous) == (date(2024, 3, 5), ambiguous)

@@ -101,6 +101,30 @@ def best(*texts: str) -> TotalFound:
             id="a tax table with a bottle brought back",
         ),
         pytest.param(
+            ["22.73 litre Pump # 06", "Unleaded RM 50.00 C", "2.200 RM / litre", "Total RM 50.00"],
+            "50.00",
+            Evidence.MEASURED,
+            id="litres times their price",
+        ),
+        pytest.param(
+            ["Super E10 45,45 Liter", "Preis EUR/Liter 1,299", "Summe EUR 59,04"],
+            "59.04",
+            Evidence.MEASURED,
+            id="litres times their price, in German",
+        ),
+        pytest.param(
+            ["Tea 90.00", "Rice 91.98", "TOTAL 181.98", "ROUNDING ADJ 9.02", "NET TOTAL 182.00"],
+            "182.00",
+            Evidence.ITEMS_SUM,
+            id="the items before a rounding that was misread",
+        ),
+        pytest.param(
+            ["TOTAL 179.98", "TAX SUMMARY", "S 6% 33.56 2.02", "Z 0% 144.40 00"],
+            "179.98",
+            Evidence.TAX_TABLE,
+            id="a tax table with a tax of nothing misread",
+        ),
+        pytest.param(
             ["Jue 19.20", "CASH 20.00", "CHANGE 0.80"],
             "19.20",
             Evidence.PAID_MINUS_CHANGE,
@@ -155,6 +179,11 @@ def test_another_amount_is_not_taken_for_the_total(texts: list[str], value: str)
         pytest.param(["TOTAL 7.00", "CASH 7.00"], id="the same amount again"),
         pytest.param(["TOTAL 7.00", "CASH 7.00", "CHANGE 0.00"], id="nothing came back"),
         pytest.param(["Milk 7.00", "TOTAL 7.00"], id="one item"),
+        pytest.param(["Milk 3.00", "Bread 4.10", "SUBTOTAL 7.10"], id="items, before the total"),
+        pytest.param(
+            ["Ham 0.162 kg x 11.50 EUR/kg 1.86", "Tea 4.00", "TOTAL 1.86"],
+            id="the weight of one item among others",
+        ),
     ],
 )
 def test_repetition_proves_nothing(texts: list[str]) -> None:
@@ -165,6 +194,14 @@ def test_an_identity_that_fails_contradicts_the_total() -> None:
     totals = find("TOTAL 19.16", "CASH 20.00", "CHANGE 0.54").totals
 
     assert totals.contradicted
+
+
+def test_a_total_that_no_coins_pay_is_contradicted_by_a_printed_rounding() -> None:
+    lines = ["Tea 3.00", "Rice 4.11", "TOTAL 7.11"]
+
+    assert find(*lines, "ROUNDING -0.01").totals.contradicted
+    assert not find(*lines, "ROUNDING 0.00").totals.contradicted
+    assert not find(*lines).totals.contradicted
 
 
 def test_a_tax_table_that_adds_up_to_something_else_contradicts_the_total() -> None:
@@ -194,6 +231,12 @@ def test_a_long_document_full_of_sums_takes_no_time() -> None:
     ]
 
     assert len(find(*texts).totals.candidates) <= MOST_SOURCES
+
+
+def test_a_rounding_is_read_behind_a_sign_that_was_misread() -> None:
+    found = find("SUBTOTAL RM41.43", "ROUNDING RHO.02", "TOTAL RY41.45")
+
+    assert found.amount("rounding") == Decimal("0.02")
 
 
 def test_no_total_is_made_up_where_none_is_printed() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from receipt_worker.extraction import money
 from receipt_worker.extraction.lines import Found, Line
+from receipt_worker.extraction.tables import DateOrder
 from receipt_worker.extraction.vocabulary import Country, Vocabulary, plain
 
 PRINTED = "printed"
@@ -53,6 +54,18 @@ def currency(
         return None
     told = where[1]
     return Found(where[0].currency, told.raw, told.line, told.span, (FROM_COUNTRY,))
+
+
+def date_order(found: Found | None, where: Country | None, vocabulary: Vocabulary) -> DateOrder:
+    """Name the order of the country; without one that of all countries with this currency.
+
+    A currency alone says that the day comes first, as it does in most places; never the month.
+    """
+    if where is not None:
+        return where.date_order
+    code = found.value if found else None
+    orders = {each.date_order for each in vocabulary.world.countries if each.currency == code}
+    return DateOrder.DAY_FIRST if orders == {DateOrder.DAY_FIRST} else DateOrder.UNKNOWN
 
 
 def is_whole(code: str | None, vocabulary: Vocabulary) -> bool:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time
+from itertools import product
+from typing import NamedTuple
 
 from receipt_worker.extraction.lines import Found, Line
 from receipt_worker.extraction.money import repaired
@@ -17,6 +19,8 @@ _CENTURY = 100
 _TWO_DIGIT_BASE = 2000
 _MONTHS_A_YEAR = 12
 _FAR_FUTURE_DAYS = 1  # clocks of tills run ahead of ours, and zones differ
+_LAST_DAY = 31
+_GUESSED = 50.0  # confidence of a date that had to be put right: it wants witnesses
 
 # A separator; the second is the same, or a comma for a point, as they are misread.
 _S = r"\s?(?P<s>[./\-'\u2019,])\s?"
@@ -27,17 +31,30 @@ _LONG_YEAR = rf"(?P<y>(?:19|20)\d\d)(?:{_END}|(?=\d{{1,2}}\s?:\s?\d\d))"  # a ti
 _SHORT_YEAR = rf"(?P<y>\d\d)(?:{_NOT_HOURS}{_END}|(?=\d\d\s?:\s?\d\d))"
 _START = r"(?<![\d.,/])"
 _NAME = r"(?P<name>[^\W\d_]{3,10})"
+_DAY = r"(?:(?<!\d)(?P<d>\d{1,2})|(?<!\w)(?P<misread>[\dODQIlZSGB]{2}))"
+_PARTED = r"\d{1,2}|[01]\s\d"  # a month between separators may be torn apart
 _YEAR_FIRST = rf"{_START}(?P<y>(?:19|20)\d\d){_S}(?P<m>\d{{1,2}}){_AGAIN}(?P<d>\d{{1,2}})(?!\d)"
 _YEAR_LAST = tuple(
     pattern
     for year in (_LONG_YEAR, _SHORT_YEAR)
     for pattern in (
-        rf"{_START}(?P<a>\d{{1,2}}){_S}(?P<b>\d{{1,2}}){_AGAIN}{year}",
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er)?[\s./\-]*(?:de\s)?{_NAME}[\s./\-,']*(?:de\s)?{year}",
+        rf"{_START}(?P<a>\d{{1,2}}){_S}(?P<b>{_PARTED}){_AGAIN}{year}",
+        rf"{_DAY}(?:st|nd|rd|th|er)?[\s./\-]*(?:de\s)?{_NAME}[\s./\-,']*(?:de\s)?{year}",
         rf"(?<![^\W\d_]){_NAME}[\s.\-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,.\-/']+{year}",
     )
 )
-_PATTERNS = tuple(re.compile(one, re.IGNORECASE) for one in (_YEAR_FIRST, *_YEAR_LAST))
+# Eight digits without separators are a date only right in front of a time; never both ways.
+_CLOCK = r"(?=\s?\d{1,2}\s?:\s?\d\d)"
+_RUN_TOGETHER = (
+    rf"(?<![\d.,])(?P<y>(?:19|20)\d\d)(?P<m>[01]\d)(?P<d>[0-3]\d){_CLOCK}",
+    rf"(?<![\d.,])(?P<a>\d\d)(?P<b>\d\d)(?P<y>(?:19|20)\d\d){_CLOCK}",
+)
+_PATTERNS = tuple(
+    re.compile(one, re.IGNORECASE) for one in (_YEAR_FIRST, *_YEAR_LAST, *_RUN_TOGETHER)
+)
+_JOINED = re.compile(r"\w+(?P<s>[/\-])[^\W\d_]+(?P=s)\w+")
+# Letters read for digits of a day, and which ones they may be.
+_MISREAD = dict(zip("ODQIlZSGB", ("0", "0", "0", "1", "1", "2", "5", "06", "8"), strict=True))
 _TIME = re.compile(
     r"(?<![\d:])(?P<h>[01]?\d|2[0-3])\s?[:;]\s?(?P<m>[0-5]\d)(?:\s?[:;.]\s?(?P<s>[0-5]\d))?(?!\d)"
     r"\s?(?P<half>[AaPp]\.?[Mm])?"
@@ -77,12 +94,12 @@ def dates(
         labelled = has_word(f"{before} {line.text}", vocabulary.date_labels) or bool(
             times(line.text)
         )
-        for value, span, ambiguous in _readings(line.text, vocabulary, order=order):
+        for value, span, ambiguous, guessed in _readings(line.text, vocabulary, order=order):
             if (today - value).days + _FAR_FUTURE_DAYS >= 0 and (
                 today.year - value.year <= oldest_years
             ):
                 raw = line.text[span.start : span.stop].strip()
-                confidence = line.confidence_of(span)
+                confidence = min(line.confidence_of(span), _GUESSED if guessed else 100.0)
                 found.append(DateFound(value, raw, ambiguous, labelled, confidence, line, span))
     return tuple(found)
 
@@ -125,9 +142,16 @@ def _found_time(match: re.Match[str], line: Line, evidence: tuple[str, ...]) -> 
     return Found(_time(match).isoformat(), match[0].strip(), line, span, evidence)
 
 
-def _readings(
-    text: str, vocabulary: Vocabulary, *, order: DateOrder
-) -> Iterator[tuple[date, range, bool]]:
+class _Reading(NamedTuple):
+    """What a date-shaped text says; `guessed` when a letter had to be put right."""
+
+    value: date
+    span: range
+    ambiguous: bool
+    guessed: bool
+
+
+def _readings(text: str, vocabulary: Vocabulary, *, order: DateOrder) -> Iterator[_Reading]:
     taken: list[range] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(repaired(text)):
@@ -135,20 +159,42 @@ def _readings(
                 continue
             reading = _reading(match, vocabulary, order=order)
             if reading is not None:
-                taken.append(range(match.start(), match.end()))
-                yield reading[0], taken[-1], reading[1]
+                taken.append(reading.span)
+                yield reading
 
 
-def _reading(
-    match: re.Match[str], vocabulary: Vocabulary, *, order: DateOrder
-) -> tuple[date, bool] | None:
-    parts = match.groupdict()
+def _reading(match: re.Match[str], vocabulary: Vocabulary, *, order: DateOrder) -> _Reading | None:
+    parts, span = match.groupdict(), range(match.start(), match.end())
     year = _year(parts["y"])
     if "a" in parts:
-        return _numeric(int(parts["a"]), int(parts["b"]), year=year, order=order, raw=match[0])
+        second = int(parts["b"].replace(" ", ""))
+        told = _numeric(int(parts["a"]), second, year=year, order=order, raw=match[0])
+        return _Reading(told[0], span, told[1], guessed=False) if told else None
+    day = int(parts["d"]) if parts["d"] else _misread_day(parts["misread"])
     month = int(parts["m"]) if "m" in parts else _month(parts["name"], vocabulary)
-    value = _day(year, month, int(parts["d"])) if month else None
-    return (value, False) if value else None
+    guessed = not parts["d"] or not month
+    if not month and _JOINED.fullmatch(match[0]):
+        month = _misread_month(parts["name"], vocabulary)
+    value = _day(year, month, day) if month and day else None
+    return _Reading(value, span, ambiguous=False, guessed=guessed) if value else None
+
+
+def _misread_day(text: str) -> int | None:
+    """Read letters for digits when only one day of a month comes out: GS is 05, as 65 is none."""
+    marks = product(*(mark if mark.isdigit() else _MISREAD.get(mark, "") for mark in text))
+    days = {day for mark in marks if 1 <= (day := int("".join(mark))) <= _LAST_DAY}
+    return days.pop() if len(days) == 1 else None
+
+
+def _misread_month(name: str, vocabulary: Vocabulary) -> int | None:
+    """Name the only month that is one letter away: Ocl is October, Jub may be two."""
+    read = plain(name)
+    near = {month for wanted, month in vocabulary.months.items() if _one_letter_off(wanted, read)}
+    return near.pop() if len(near) == 1 else None
+
+
+def _one_letter_off(wanted: str, read: str) -> bool:
+    return len(wanted) == len(read) and sum(map(str.__ne__, wanted, read)) == 1
 
 
 def _numeric(

@@ -1,16 +1,17 @@
 """Sums that hold between printed amounts, and prove a total. Pure.
 
-I1 paid - change, I2 parts, I3 items, I4 tax table, I5 card slip, I6 printed twice (weak); the
-tolerance is a cent, and a rounding to coins only where it is printed.
+I1 paid - change, I2 parts, I3 items or what was measured out, I4 tax table, I5 card slip, I6
+printed twice (weak); the tolerance is a cent, and a rounding to coins only where it is printed.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from itertools import combinations, product
 
-from receipt_worker.extraction import labels, taxes
+from receipt_worker.extraction import labels, measures, taxes
 from receipt_worker.extraction.items import Item
 from receipt_worker.extraction.labels import Labelled, Row
 from receipt_worker.extraction.tables import Role
@@ -28,6 +29,7 @@ class Evidence(StrEnum):
     PAID_MINUS_CHANGE = "paid_minus_change"
     PARTS_SUM = "parts_sum"
     ITEMS_SUM = "items_sum"
+    MEASURED = "measured"
     TAX_TABLE = "tax_table"
     TAX_SHARE = "tax_share"
     CARD_SLIP = "card_slip"
@@ -72,14 +74,19 @@ def held(source: Labelled, seen: Seen) -> frozenset[Evidence]:
     """Return every identity that holds for one candidate."""
     value = abs(source.value)
     twice = times_printed(value, seen.rows) > 1
+    final = source.role is not Role.SUBTOTAL  # what was bought adds up to a sub-total as well
+    before = before_coins(source, seen.found)
     evidence = {
         Evidence.PAID_MINUS_CHANGE: value in paid_minus_change(seen.found)
         or _is_paid_in_parts(source, seen.found),
         Evidence.PARTS_SUM: bool(bases(source, seen.found, seen.parts)),
-        Evidence.ITEMS_SUM: _is_sum_of_items(source.value, seen.items),
-        Evidence.TAX_TABLE: bool(taxes.matching(seen.table, value))
+        Evidence.ITEMS_SUM: final and _is_sum_of_items({source.value, *before}, seen.items),
+        Evidence.MEASURED: final
+        and measures.is_measured(source.value, seen.rows, seen.items, seen.vocabulary),
+        Evidence.TAX_TABLE: final
+        and any(taxes.matching(seen.table, size) for size in {value, *before})
         and source.line not in [row.line for row in seen.table],
-        Evidence.TAX_SHARE: twice and taxes.is_share_printed(seen.rows, value),
+        Evidence.TAX_SHARE: final and twice and taxes.is_share_printed(seen.rows, value),
         Evidence.CARD_SLIP: _is_on_card_slip(value, seen.found, seen.vocabulary),
         Evidence.PRINTED_TWICE: twice,
     }
@@ -133,13 +140,21 @@ def parts(found: Sequence[Labelled]) -> Parts:
     )
 
 
-def is_rounded(source: Labelled, found: Sequence[Labelled]) -> bool:
-    """Say whether this is another total after the rounding to coins, which is what was paid."""
-    value = abs(source.value)
-    if value % CASH_ROUNDING or not any(item.role is Role.ROUNDING for item in found):
-        return False
+def before_coins(source: Labelled, found: Sequence[Labelled]) -> frozenset[Decimal]:
+    """Return the sums of which this is the rounding to coins, which is what was paid."""
+    value = source.value
+    if value <= 0 or value % CASH_ROUNDING or not any(item.role is Role.ROUNDING for item in found):
+        return frozenset()
     sums = labels.sizes(item for item in found if item.role in {Role.TOTAL, Role.SUBTOTAL})
-    return any(0 < abs(value - base) < CASH_ROUNDING for base in sums)
+    return frozenset(base for base in sums if 0 < abs(value - base) < CASH_ROUNDING)
+
+
+def is_before_coins(value: Decimal, rows: Sequence[Row]) -> bool:
+    """Say whether no coins pay this although a rounding is printed: another total was paid."""
+    if not value % CASH_ROUNDING:
+        return False
+    coins = [row.amounts for row in rows if row.role is Role.ROUNDING]
+    return bool(coins) and all(amount.value for amounts in coins for amount in amounts)
 
 
 def times_printed(value: Decimal, rows: Sequence[Row]) -> int:
@@ -155,13 +170,13 @@ def _is_paid_in_parts(source: Labelled, found: Sequence[Labelled]) -> bool:
     return any(sum(pair) == abs(source.value) for pair in combinations(paid, 2))
 
 
-def _is_sum_of_items(value: Decimal, items: Sequence[Item]) -> bool:
+def _is_sum_of_items(values: AbstractSet[Decimal], items: Sequence[Item]) -> bool:
     several = len(items) >= LEAST_ITEMS
     if len(items) == 1 and items[0].quantity is not None and items[0].unit_price is not None:
         several = items[0].quantity > 1 and (
             items[0].quantity * items[0].unit_price == items[0].total
         )
-    return several and sum(item.total for item in items) == value
+    return several and sum(item.total for item in items) in values
 
 
 def _is_on_card_slip(value: Decimal, found: Sequence[Labelled], vocabulary: Vocabulary) -> bool:

@@ -13,6 +13,8 @@ from functools import cache
 # Letters an engine reads for digits; only inside words that are digits otherwise.
 _MISREAD = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "S": "5", "B": "8"})
 _NEARLY_NUMBER = re.compile(r"(?<!\w)[\dOolI|SB]+(?:[.,:/\-][\dOolI|SB]+)+(?!\w)")
+# RMO.02, where the sign may be misread as well
+_ZERO_BEHIND_SIGN = re.compile(r"(?:(?<=\bR[MHNKY])|(?<=[\u20ac\u00a3$]))[Oo](?=[.,]\d\d(?!\w))")
 _MOST_DIGITS = 9  # before the separator; more is a number of something else
 
 _AMOUNT = re.compile(
@@ -75,7 +77,7 @@ def repaired(text: str) -> str:
         digits = sum(mark.isdigit() for mark in word)
         return word.translate(_MISREAD) if digits * 2 >= len(word) - 1 else word
 
-    return _NEARLY_NUMBER.sub(repair, text)
+    return _ZERO_BEHIND_SIGN.sub("0", _NEARLY_NUMBER.sub(repair, text))
 
 
 def whole_amounts(text: str) -> tuple[Amount, ...]:

@@ -18,14 +18,15 @@ from receipt_worker.extraction import (
     references,
     sums,
     totals,
+    traces,
 )
 from receipt_worker.extraction.dates import DateFound
 from receipt_worker.extraction.items import Item
 from receipt_worker.extraction.lines import Found, Line
 from receipt_worker.extraction.merchant import MerchantFound
 from receipt_worker.extraction.payments import Payment
-from receipt_worker.extraction.tables import DateOrder
 from receipt_worker.extraction.totals import Totals
+from receipt_worker.extraction.traces import Trace
 from receipt_worker.extraction.vocabulary import Vocabulary, spoken
 
 
@@ -47,6 +48,7 @@ class Findings:
     merchant: MerchantFound | None
     day: DateFound | None
     days: tuple[DateFound, ...]
+    traces: tuple[Trace, ...]  # of dates that could not be read whole
     totals: Totals
     items: tuple[Item, ...]
     payments: tuple[Payment, ...]
@@ -87,7 +89,7 @@ def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions
     found_dates = dates.dates(
         lines,
         words,
-        order=where[0].date_order if where else DateOrder.UNKNOWN,
+        order=currency.date_order(money_of, where[0] if where else None, words),
         today=assumptions.today,
         oldest_years=assumptions.oldest_years,
     )
@@ -113,6 +115,7 @@ def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions
         merchant=name,
         day=day,
         days=found_dates,
+        traces=traces.traces(lines, found_dates, words),
         totals=found_totals,
         items=found_items,
         payments=payments.payments(rows, labelled, words),

@@ -109,6 +109,9 @@ def _tax_row(row: Row, *, headed: bool) -> TaxRow | None:
 
 def _sizes_row(row: Row, values: Sequence[Decimal], *, headed: bool) -> TaxRow | None:
     printed = money.rates(row.line.text)
+    untaxed = bool(printed) and not any(printed)  # a tax of nothing may be left out
+    if len(values) == 1 and headed and untaxed:
+        return TaxRow(Decimal(0), values[0], Decimal(0), row.line)
     if not 2 <= len(values) <= 5:  # noqa: PLR2004 - a pair at least, a rate and codes at most
         return None
     for net, tax in permutations(values, 2):

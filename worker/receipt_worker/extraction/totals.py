@@ -28,6 +28,7 @@ class TotalFound:
     source: Labelled
     evidence: frozenset[Evidence]
     weight: int
+    bases: frozenset[Decimal] = frozenset()  # sums before tax, discount or coins that lead to it
 
     @property
     def proven(self) -> bool:
@@ -89,9 +90,10 @@ def _sources(seen: Seen) -> tuple[Labelled, ...]:
 
 def _judged(source: Labelled, seen: Seen) -> TotalFound:
     held = identities.held(source, seen)
-    rounded = identities.is_rounded(source, seen.found)
-    weight = _weight(source, held, seen.rows) + (ROUNDED_WEIGHT if rounded else 0)
-    return TotalFound(source.value, source, held, weight)
+    before = identities.before_coins(source, seen.found)
+    weight = _weight(source, held, seen.rows) + (ROUNDED_WEIGHT if before else 0)
+    bases = before | identities.bases(source, seen.found, seen.parts)
+    return TotalFound(source.value, source, held, weight, bases)
 
 
 def _weight(source: Labelled, held: frozenset[Evidence], rows: Sequence[Row]) -> int:
@@ -122,6 +124,8 @@ def _finals_first(judged: Sequence[TotalFound], seen: Seen) -> Iterator[TotalFou
 
 def _contradicted(best: TotalFound, seen: Seen) -> bool:
     """Say whether an identity with all parts read fails, and fewer than two others hold."""
+    if identities.is_before_coins(abs(best.value), seen.rows):
+        return True
     if sum(item.strong for item in best.evidence) > 1:
         return False
     value = abs(best.value)
