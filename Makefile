@@ -35,6 +35,11 @@ gitops: programs ## Test with the real Argo CD, built once; ARGS goes to pytest
 	@$(RUN) -m dev.gitops.programs
 	@$(RUN) -m pytest tests/gitops $(ARGS)
 
+.PHONY: e2e
+e2e: programs ## Test the chart with real pods, images built here, as root; ARGS goes to pytest
+	@$(RUN) -m dev.node.prepare
+	@$(RUN) -m pytest tests/e2e $(ARGS)
+
 .PHONY: chart
 chart: programs ## Check the chart with both Helms, promtool and a real API server; ARGS goes to pytest
 	@$(VENV)/bin/pip install --quiet --group chart
@@ -71,7 +76,7 @@ ocr-bench: setup ## Score how labelled receipts are read; ARGS="--help" tells mo
 .PHONY: clean
 clean: ## End the demo and remove the virtual environment and every cache of this checkout
 	@if [ -x $(RUN) ]; then $(RUN) -m dev down; fi
-	rm -rf $(VENV) .*_cache .bench .hypothesis dist
+	rm -rf $(VENV) .*_cache .bench .e2e .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml

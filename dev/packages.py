@@ -23,6 +23,7 @@ class Group(StrEnum):
 
     ALL = "all"  # every target needs these
     GITOPS = "gitops"
+    NODE = "node"  # a node with pods
 
 
 class _Need(NamedTuple):
@@ -41,6 +42,16 @@ _NEEDS = {
         _Need("postgresql", "/usr/lib/postgresql", "*/bin/postgres"),
     ),
     Group.GITOPS: (_Need("redis-server", "/usr/bin", "redis-server"),),
+    Group.NODE: (
+        _Need("containerd", "/usr/bin", "containerd"),
+        _Need("runc", "/usr/sbin", "runc"),
+        _Need("containernetworking-plugins", "/usr/lib/cni", "bridge"),
+        _Need("iptables", "/usr/sbin", "iptables"),
+        _Need("conntrack", "/usr/sbin", "conntrack"),
+        _Need("iproute2", "/usr/sbin", "ip"),
+        _Need("buildah", "/usr/bin", "buildah"),
+        _Need("debootstrap", "/usr/sbin", "debootstrap"),
+    ),
 }
 
 # We run servers of our own; the packages' must not be started by their installation. A machine

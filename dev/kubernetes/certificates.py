@@ -2,6 +2,7 @@
 
 import datetime as dt
 import ipaddress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,24 @@ class Files(NamedTuple):
     service_account_public: Path
 
 
+class Login(NamedTuple):
+    """Who a further client is to the API server, and how its two files are called."""
+
+    file: str
+    name: str
+    group: str | None = None
+
+    def certificate(self, folder: Path) -> Path:
+        return folder / f"{self.file}-certificate.pem"
+
+    def key(self, folder: Path) -> Path:
+        return folder / f"{self.file}-key.pem"
+
+
+# The group that Kubernetes itself lets do everything.
+ADMIN = Login("admin", "development-admin", "system:masters")
+
+
 class _Authority(NamedTuple):
     name: x509.Name
     key: ec.EllipticCurvePrivateKey
@@ -36,8 +55,17 @@ def files(folder: Path) -> Files:
     return Files(*(folder / f"{name.replace('_', '-')}.pem" for name in Files._fields))
 
 
-def create(folder: Path, *, now: dt.datetime) -> Files:
-    """Write a new authority and all that it signs; the authority's own key is thrown away."""
+def create(
+    folder: Path,
+    *,
+    now: dt.datetime,
+    addresses: Iterable[str] = ("127.0.0.1",),
+    logins: Iterable[Login] = (),
+) -> Files:
+    """Write a new authority and all that it signs; the authority's own key is thrown away.
+
+    The server is known by its addresses, and each login gets a certificate and a key.
+    """
     written = files(folder)
     name = _name("receipts development authority")
     authority = _Authority(name, ec.generate_private_key(ec.SECP256R1()), now)
@@ -47,12 +75,13 @@ def create(folder: Path, *, now: dt.datetime) -> Files:
         .sign(authority.key, hashes.SHA256())
     )
     _write_certificate(written.authority, root)
-    server, server_key = _sign_server(authority)
+    server, server_key = _sign_server(authority, addresses)
     _write_certificate(written.server_certificate, server)
     _write_key(written.server_key, server_key)
-    admin, admin_key = _sign_admin(authority)
-    _write_certificate(written.admin_certificate, admin)
-    _write_key(written.admin_key, admin_key)
+    for login in (ADMIN, *logins):
+        client, client_key = _sign_client(authority, login)
+        _write_certificate(login.certificate(folder), client)
+        _write_key(login.key(folder), client_key)
     accounts = ec.generate_private_key(ec.SECP256R1())
     _write_key(written.service_account_key, accounts)
     written.service_account_public.write_bytes(
@@ -63,13 +92,15 @@ def create(folder: Path, *, now: dt.datetime) -> Files:
     return written
 
 
-def _sign_server(authority: _Authority) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+def _sign_server(
+    authority: _Authority, addresses: Iterable[str]
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
     names = x509.SubjectAlternativeName(
         [
             x509.DNSName("localhost"),
             x509.DNSName("kubernetes.default.svc"),
-            x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+            *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses),
         ]
     )
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
@@ -82,13 +113,13 @@ def _sign_server(authority: _Authority) -> tuple[x509.Certificate, ec.EllipticCu
     return certificate, key
 
 
-def _sign_admin(authority: _Authority) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+def _sign_client(
+    authority: _Authority, login: Login
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
-    # The group that Kubernetes itself lets do everything.
-    subject = _name("development-admin", organization="system:masters")
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
     certificate = (
-        _builder(authority, subject=subject, key=key)
+        _builder(authority, subject=_name(login.name, organization=login.group), key=key)
         .add_extension(usage, critical=False)
         .sign(authority.key, hashes.SHA256())
     )

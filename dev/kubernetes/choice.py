@@ -5,10 +5,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from dev.errors import DevError
-from dev.kubernetes.cluster import Cluster
+from dev.kubernetes.cluster import Cluster, PodCluster
 from dev.kubernetes.current import CurrentCluster
 from dev.kubernetes.kind import KindCluster, docker_answers
 from dev.kubernetes.local import LocalCluster
+from dev.node.cluster import NodeCluster
 
 VARIABLE = "CLUSTER"
 
@@ -39,3 +40,14 @@ def build(choice: Choice, folder: Path) -> Cluster:
             return KindCluster(folder)
         case Choice.LOCAL:
             return LocalCluster(folder)
+
+
+def build_with_pods(choice: Choice, folder: Path) -> PodCluster:
+    """Return a cluster in which pods run. Raises DevError for one into which we load no images."""
+    match choice:
+        case Choice.LOCAL:
+            return NodeCluster(folder)
+        case Choice.KIND:
+            return KindCluster(folder)
+        case Choice.CURRENT:
+            raise DevError(f"{VARIABLE}=current takes no images of ours: use local or kind")

@@ -73,6 +73,23 @@ class Cluster(ABC):
         self.kubectl("apply", "--namespace", namespace, "--filename", "-", text=binding)
 
 
+class PodCluster(Cluster):
+    """A cluster in which pods run."""
+
+    @property
+    @abstractmethod
+    def host(self) -> str:
+        """Return the address at which pods reach this machine."""
+
+    @abstractmethod
+    def load(self, archive: Path) -> None:
+        """Bring the image of a docker archive to the nodes."""
+
+    @abstractmethod
+    def tag(self, image: str, another: str) -> None:
+        """Give an image on the nodes another name as well."""
+
+
 def write_kubeconfig(
     path: Path, *, cluster: dict[str, Any], user: dict[str, str], namespace: str
 ) -> None:

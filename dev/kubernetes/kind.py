@@ -2,17 +2,19 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 from dev import folders
 from dev.errors import NotInstalledError, StartError
 from dev.kubernetes import kubectl
-from dev.kubernetes.cluster import Cluster
+from dev.kubernetes.cluster import PodCluster
 
 _NAME = "receipt-operator-dev"
+_NODE = f"{_NAME}-control-plane"
 _WAIT = "180s"
 
 
-class KindCluster(Cluster):
+class KindCluster(PodCluster):
     """Made by the first start, kept until `remove`."""
 
     def start(self) -> None:
@@ -25,6 +27,19 @@ class KindCluster(Cluster):
 
     def is_healthy(self) -> bool:
         return kubectl.answers(self.admin_kubeconfig)
+
+    @property
+    def host(self) -> str:
+        gateways = "{{range .IPAM.Config}}{{.Gateway}} {{end}}"
+        told = _run("docker", "network", "inspect", "kind", "--format", gateways)
+        return next(address for address in told.split() if ":" not in address)
+
+    def load(self, archive: Path) -> None:
+        _kind("load", "image-archive", str(archive), "--name", _NAME)
+
+    def tag(self, image: str, another: str) -> None:
+        inside = ("docker", "exec", _NODE, "ctr", "--namespace", "k8s.io")
+        _run(*inside, "images", "tag", "--force", image, another)
 
     def remove(self) -> None:
         if shutil.which("kind") is not None:
@@ -43,9 +58,13 @@ def docker_answers() -> bool:
 
 
 def _kind(*args: str) -> str:
-    done = subprocess.run([program(), *args], check=False, stdout=subprocess.PIPE, text=True)
+    return _run(program(), *args)
+
+
+def _run(*argv: str) -> str:
+    done = subprocess.run(argv, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise StartError(f"kind {' '.join(args)} ended with {done.returncode}, see above")
+        raise StartError(f"{' '.join(argv)} ended with {done.returncode}, see above")
     return done.stdout
 
 

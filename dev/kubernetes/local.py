@@ -14,14 +14,18 @@ from pathlib import Path
 from dev import folders, service
 from dev.daemon import Command, Daemon
 from dev.kubernetes import certificates, programs
+from dev.kubernetes.certificates import ADMIN, Login
 from dev.kubernetes.cluster import Cluster, encoded, write_kubeconfig
 from dev.kubernetes.programs import Program
 from dev.service import Service
 
-_AUDIT_POLICY = Path(__file__).with_name("audit.yaml")
+ENV = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+SERVICES = "10.96.0.0/16"  # addresses of Kubernetes' Services
+
+_FIRST_SERVICE = "10.96.0.1"  # the API server's own
+_LOOPBACK = "127.0.0.1"
 _READY_SECONDS = 90
 _ANSWER_SECONDS = 3
-_ENV = {"PATH": os.defpath, "LANG": "C.UTF-8"}
 
 
 class LocalCluster(Service, Cluster):
@@ -29,12 +33,14 @@ class LocalCluster(Service, Cluster):
 
     program = "kube-apiserver"
     port_names = ("https", "etcd", "etcd_peer")
+    audit_policy = Path(__file__).with_name("audit.yaml")
+    logins: tuple[Login, ...] = ()  # of further clients
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.audit_log = folder / "audit.jsonl"
         self._etcd_data = folder / "etcd"
-        self._certificates = folder / "certificates"
+        self.certificates = folder / "certificates"
         self._etcd = Daemon(folder, "etcd")
 
     def start(self) -> None:
@@ -45,19 +51,32 @@ class LocalCluster(Service, Cluster):
         if not self._etcd_answers():
             self._start_etcd(etcd)
         self.server.start(
-            Command(argv=[str(api_server), *self._server_flags()], env=_ENV),
-            is_ready=self.is_healthy,
+            Command(argv=self.placed([str(api_server), *options(self.server_flags())]), env=ENV),
+            is_ready=self.answers,
             ready_seconds=_READY_SECONDS,
         )
 
     def is_healthy(self) -> bool:
+        return self.answers()
+
+    @property
+    def address(self) -> str:
+        """Where etcd and the API server listen."""
+        return _LOOPBACK
+
+    def placed(self, argv: list[str]) -> list[str]:
+        """Return the command that runs one of our programs at `address`."""
+        return argv
+
+    def answers(self) -> bool:
+        """Tell whether the API server answers and takes changes."""
         if not (self._etcd.is_alive() and self.server.is_alive()):
             return False
-        paths = certificates.files(self._certificates)
+        paths = certificates.files(self.certificates)
         tls = ssl.create_default_context(cafile=str(paths.authority))
         tls.load_cert_chain(paths.admin_certificate, paths.admin_key)
         connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.settings.ports["https"], timeout=_ANSWER_SECONDS, context=tls
+            self.address, self.settings.ports["https"], timeout=_ANSWER_SECONDS, context=tls
         )
         # The namespace comes last: it is made only once the server can be written to.
         return _answers(connection, "/readyz") and _answers(
@@ -95,24 +114,38 @@ class LocalCluster(Service, Cluster):
     def _prepare(self) -> None:
         if self.admin_kubeconfig.exists():
             return
-        folders.make_private(self._certificates)
-        written = certificates.create(self._certificates, now=dt.datetime.now(dt.UTC))
+        folders.make_private(self.certificates)
+        certificates.create(
+            self.certificates,
+            now=dt.datetime.now(dt.UTC),
+            addresses={_LOOPBACK, self.address, _FIRST_SERVICE},
+            logins=self.logins,
+        )
+        for login in (*self.logins, ADMIN):
+            self._write_kubeconfig(login)
+
+    def kubeconfig_of(self, login: Login) -> Path:
+        return self.folder / f"{login.file}.kubeconfig"
+
+    def _write_kubeconfig(self, login: Login) -> None:
         write_kubeconfig(
-            self.admin_kubeconfig,
+            self.kubeconfig_of(login),
             cluster={
-                "server": f"https://127.0.0.1:{self.settings.ports['https']}",
-                "certificate-authority-data": encoded(written.authority),
+                "server": f"https://{self.address}:{self.settings.ports['https']}",
+                "certificate-authority-data": encoded(
+                    certificates.files(self.certificates).authority
+                ),
             },
             user={
-                "client-certificate-data": encoded(written.admin_certificate),
-                "client-key-data": encoded(written.admin_key),
+                "client-certificate-data": encoded(login.certificate(self.certificates)),
+                "client-key-data": encoded(login.key(self.certificates)),
             },
             namespace="default",
         )
 
     def _start_etcd(self, program: Path) -> None:
-        client = f"http://127.0.0.1:{self.settings.ports['etcd']}"
-        peer = f"http://127.0.0.1:{self.settings.ports['etcd_peer']}"
+        client = f"http://{self.address}:{self.settings.ports['etcd']}"
+        peer = f"http://{self.address}:{self.settings.ports['etcd_peer']}"
         flags = {
             "data-dir": self._etcd_data,
             "listen-client-urls": client,
@@ -124,8 +157,8 @@ class LocalCluster(Service, Cluster):
         self._etcd.start(
             Command(
                 # What is stored here need not survive a lost machine, only a killed process.
-                argv=[str(program), *_options(flags), "--unsafe-no-fsync"],
-                env=_ENV,
+                argv=self.placed([str(program), *options(flags), "--unsafe-no-fsync"]),
+                env=ENV,
             ),
             is_ready=self._etcd_answers,
             ready_seconds=_READY_SECONDS,
@@ -134,33 +167,32 @@ class LocalCluster(Service, Cluster):
     def _etcd_answers(self) -> bool:
         port = self.settings.ports["etcd"]
         return self._etcd.is_alive() and _answers(
-            http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS), "/health"
+            http.client.HTTPConnection(self.address, port, timeout=_ANSWER_SECONDS), "/health"
         )
 
-    def _server_flags(self) -> list[str]:
-        paths = certificates.files(self._certificates)
-        return _options(
-            {
-                "etcd-servers": f"http://127.0.0.1:{self.settings.ports['etcd']}",
-                "bind-address": "127.0.0.1",
-                "advertise-address": "127.0.0.1",
-                "endpoint-reconciler-type": "none",  # a loopback address is no valid endpoint
-                "secure-port": self.settings.ports["https"],
-                "service-cluster-ip-range": "10.96.0.0/16",
-                "authorization-mode": "Node,RBAC",
-                "client-ca-file": paths.authority,
-                "tls-cert-file": paths.server_certificate,
-                "tls-private-key-file": paths.server_key,
-                "service-account-issuer": "https://kubernetes.default.svc",
-                "service-account-key-file": paths.service_account_public,
-                "service-account-signing-key-file": paths.service_account_key,
-                "audit-policy-file": _AUDIT_POLICY,
-                "audit-log-path": self.audit_log,
-            }
-        )
+    def server_flags(self) -> dict[str, object]:
+        """Return the API server's flags."""
+        paths = certificates.files(self.certificates)
+        return {
+            "etcd-servers": f"http://{self.address}:{self.settings.ports['etcd']}",
+            "bind-address": self.address,
+            "advertise-address": self.address,
+            "endpoint-reconciler-type": "none",  # a loopback address is no valid endpoint
+            "secure-port": self.settings.ports["https"],
+            "service-cluster-ip-range": SERVICES,
+            "authorization-mode": "Node,RBAC",
+            "client-ca-file": paths.authority,
+            "tls-cert-file": paths.server_certificate,
+            "tls-private-key-file": paths.server_key,
+            "service-account-issuer": "https://kubernetes.default.svc",
+            "service-account-key-file": paths.service_account_public,
+            "service-account-signing-key-file": paths.service_account_key,
+            "audit-policy-file": self.audit_policy,
+            "audit-log-path": self.audit_log,
+        }
 
 
-def _options(flags: dict[str, object]) -> list[str]:
+def options(flags: dict[str, object]) -> list[str]:
     return [f"--{name}={value}" for name, value in flags.items()]
 
 

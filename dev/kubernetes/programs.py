@@ -17,6 +17,13 @@ class Program(Enum):
     ETCD = ("etcd", "go.etcd.io/etcd/server/v3")
     API_SERVER = ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver")
     KUBECTL = ("kubectl", "k8s.io/kubernetes/cmd/kubectl")
+    CONTROLLER_MANAGER = (
+        "kube-controller-manager",
+        "k8s.io/kubernetes/cmd/kube-controller-manager",
+    )
+    SCHEDULER = ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler")
+    KUBELET = ("kubelet", "k8s.io/kubernetes/cmd/kubelet")
+    PROXY = ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy")
 
     def __init__(self, file_name: str, package: str) -> None:
         self.file_name = file_name

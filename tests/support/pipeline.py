@@ -78,13 +78,15 @@ class Pipeline:
     def declare_topology(self) -> None:
         """Declare the topology, and a queue beside the work queue that keeps a copy of all."""
         preflight.declare_topology(self.broker_url)
-        with visiting(self.broker_url) as visitor:
-            visitor.channel.queue_declare(SPY, durable=True)
-            visitor.channel.queue_bind(SPY, WORK_SIDE.work, WORK_SIDE.routing_key)
+        bind_spy(self.broker_url)
 
     def start_operator(self, name: str = "operator", **settings: str) -> Daemon:
         """Start an operator, ready once the database and the broker answer."""
         return self._start(name, "receipt_operator", self._operator_settings() | settings)
+
+    def start_in_place_of_operator(self, module: str) -> Daemon:
+        """End the operator and start another program that is told the same."""
+        return self._start("operator", module, self._operator_settings())
 
     def start_waiting_operator(self, name: str) -> Daemon:
         """Start an operator beside another one, which holds the lease."""
@@ -282,6 +284,13 @@ class Pipeline:
             daemon, module, {"RABBITMQ_URL": self.broker_url, **settings}, until=until
         )
         return daemon
+
+
+def bind_spy(broker_url: str) -> None:
+    """Declare a queue beside the work queue that keeps a copy of all."""
+    with visiting(broker_url) as visitor:
+        visitor.channel.queue_declare(SPY, durable=True)
+        visitor.channel.queue_bind(SPY, WORK_SIDE.work, WORK_SIDE.routing_key)
 
 
 def install_kinds(cluster: Cluster) -> None:

@@ -1,6 +1,6 @@
 """Builders of small receipts: each one different, each read by Tesseract in a blink."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,13 @@ class SmallReceipt:
 
 def small_receipt(number: int = 1) -> SmallReceipt:
     """Draw receipt `number`: another number gives other bytes, the same one the same."""
-    sale = Sale(
+    sale = _sale(number)
+    content = paper.as_png(paper.draw(sales.rows(sale), width=WIDTH_PX))
+    return SmallReceipt(content, sale.merchant, sale.day, sale.total)
+
+
+def _sale(number: int) -> Sale:
+    return Sale(
         merchant="CORNER SHOP",
         address=f"{number} Market Street",
         day=FIRST_DAY + timedelta(days=number % DAYS),
@@ -36,8 +42,6 @@ def small_receipt(number: int = 1) -> SmallReceipt:
         number=f"{number:06}",
         paid_cash="100.00",
     )
-    content = paper.as_png(paper.draw(sales.rows(sale), width=WIDTH_PX))
-    return SmallReceipt(content, sale.merchant, sale.day, sale.total)
 
 
 def write_small_receipts(root: Path, *references: str, first: int = 1) -> None:
@@ -58,3 +62,10 @@ def write_copies(root: Path, *references: str) -> None:
         path = root / reference
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(image + reference.encode())
+
+
+def long_receipt(number: int, *, pages: int) -> bytes:
+    """Draw a scan of so many pages: each takes Tesseract a second or more."""
+    goods = tuple((f"Tea of sort {number * 1000 + row}", f"{row}.50") for row in range(1, 41))
+    sale = replace(_sale(number), items=goods)
+    return paper.as_scanned_pdf([paper.draw(sales.rows(sale))] * pages)
