@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from difflib import SequenceMatcher
 from typing import Generic, TypeVar
 
 from receipt_worker.extraction import traces
@@ -21,6 +22,8 @@ from receipt_worker.rounds import RoundReading, Support, support, trust
 T = TypeVar("T")
 
 TRACE_VOTE = 0.5
+CLOSE_POINTS = 20  # of a merchant's score, for each reading with nearly the same name
+LEAST_ALIKE = 0.75  # share of letters from which two names are the same one, read differently
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,30 @@ def merchant(readings: Sequence[RoundReading]) -> Choice[MerchantFound] | None:
     return _chosen(
         [(reading, reading.findings.merchant) for reading in readings],
         same=lambda found: found.name.casefold(),
-        then=lambda found, _: (found.score, found.line.confidence),
+        then=lambda found, reading: (
+            found.score + CLOSE_POINTS * _closeness(found, reading, readings),
+            found.line.confidence,
+        ),
     )
+
+
+def _closeness(
+    found: MerchantFound, reading: RoundReading, readings: Sequence[RoundReading]
+) -> float:
+    """Add up how alike the names of other readings are: each one misreads other letters."""
+    others = [
+        other.findings.merchant.name
+        for other in readings
+        if other is not reading and other.findings.merchant is not None
+    ]
+    ratios = [
+        SequenceMatcher(None, _letters(found.name), _letters(name)).ratio() for name in others
+    ]
+    return sum(ratio for ratio in ratios if ratio >= LEAST_ALIKE)
+
+
+def _letters(name: str) -> str:
+    return "".join(mark for mark in name.casefold() if mark.isalnum())
 
 
 def other(readings: Sequence[RoundReading], name: str) -> Choice[Found] | None:

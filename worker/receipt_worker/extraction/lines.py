@@ -117,7 +117,31 @@ def rows(words: Sequence[Word], *, page: int) -> tuple[Line, ...]:
     groups.sort(key=lambda group: median(word.box.y + word.box.height / 2 for word in group))
     return tuple(
         Line(page, number, tuple(sorted(group, key=lambda word: word.box.x)))
-        for number, group in enumerate(groups, start=1)
+        for number, group in enumerate(_rejoined(groups), start=1)
+    )
+
+
+def _rejoined(groups: Sequence[list[Word]]) -> list[list[Word]]:
+    """Join neighbours that stand beside each other: the parts of a row that rises or falls."""
+    joined: list[list[Word]] = []
+    for group in groups:
+        if joined and _continue_each_other(joined[-1], group):
+            joined[-1] = [*joined[-1], *group]
+        else:
+            joined.append(group)
+    return joined
+
+
+def _continue_each_other(above: Sequence[Word], below: Sequence[Word]) -> bool:
+    apart = all(
+        one.box.right <= other.box.x or other.box.right <= one.box.x
+        for one in above
+        for other in below
+    )
+    return apart and any(
+        _same_row([word for word in above if word.box.x < other.box.x] or above, other)
+        or _same_row([word for word in above if word.box.x > other.box.x] or above, other)
+        for other in below
     )
 
 

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
-from receipt_worker.extraction import contacts, money
-from receipt_worker.extraction.lines import Line
-from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
+from receipt_worker.extraction import contacts, money, names
+from receipt_worker.extraction.lines import Line, Word
+from receipt_worker.extraction.names import LEAST_LETTERS, letters, name_of
+from receipt_worker.extraction.vocabulary import Vocabulary, alike, has_word, plain
 
 HEAD_LINES = 12
-LEAST_LETTERS = 3
 WHOLE_NAME_LETTERS = 5  # beside the legal form; with fewer the name began on the line above
 
 # What speaks for a line and against it; the head's first line begins with the place's points.
@@ -19,6 +20,7 @@ FORM_POINTS = 14  # a kind of shop
 ADDRESS_POINTS = 9  # the address follows
 FOOT_POINTS = 8  # a legal entity further down, where the head is a picture
 SITE_POINTS = 7  # a web address further down, where the head is a picture
+REPEATED_POINTS = 10  # printed again, alone or with the place of a branch
 AGAINST = 14  # a word or an amount that no name has
 NUMBER_AGAINST = 12  # digits of a registration, a telephone, a post code
 BELOW_AGAINST = 12  # an address stands above: that of another name
@@ -27,10 +29,9 @@ SCRAP_AGAINST = 9  # letters that the engine guessed
 DOUBTFUL = 60.0  # confidence of a line below which it is a scrap
 MANY_DIGITS = 8
 SCRAP_WORD = 2  # letters a word, on average
+LONG_FORM = 7  # letters from which a kind of shop is known with one wrong
+MOST_LINES = 2  # below its first line to which a name goes on
 
-_REGISTRATION = re.compile(r"\s*[(\[{][^)\]}]{0,24}[)\]}]?\s*$|\s+\d{5,}-?\w?\s*$")
-_NUMBER_AND_REST = re.compile(r"\s*[(\[{]\s?\d{4,8}\s?-?\s?[A-Z]\s?[)\]}].*$", re.IGNORECASE)
-_EDGES = re.compile(r"^[^\w&']+|[^\w.()&']+$")
 _POST_CODE = re.compile(r"(?<!\d)\d{5}(?!\d)")
 _SITE = re.compile(r"www\s?[.,]\s?([a-z0-9\-]{3,40})\s?[.,]\s?(?:[a-z]{2,3})\b", re.IGNORECASE)
 
@@ -46,20 +47,19 @@ class MerchantFound:
 
 def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | None:
     """Find the best name of the head; a web address further down when the head has none."""
-    head = _head(lines)
+    head = [_without_specks(line) for line in _head(lines)]
     found = [
-        MerchantFound(
-            name,
-            line,
-            PLACE_POINTS - place + _points(head, place, vocabulary),
-        )
+        MerchantFound(name, line, PLACE_POINTS - place + _points(head, place, vocabulary))
         for place, line in enumerate(head)
-        if (name := _name(line.text))
+        if (name := name_of(line.text))
     ]
     further = (*_entities(lines[len(head) :], vocabulary), *_sites(lines, vocabulary))
     named = [item for item in (*found, *further) if item.score > 0]
     best = max(named, key=lambda item: item.score, default=None)
-    return _completed(best, found, vocabulary) if best in found else best
+    if best is None or best not in found:
+        return best
+    name = _whole(best, head, found, vocabulary)
+    return replace(best, name=names.put_right(name, vocabulary))
 
 
 def _head(lines: Sequence[Line]) -> Sequence[Line]:
@@ -70,45 +70,92 @@ def _head(lines: Sequence[Line]) -> Sequence[Line]:
     return lines[: min(HEAD_LINES, max(1, first))]
 
 
-def _name(text: str) -> str:
-    name, before = _NUMBER_AND_REST.sub("", text.strip()), ""
-    while name != before:
-        before, name = name, _EDGES.sub("", _REGISTRATION.sub("", name))
-    words = name.split()
-    if len(words) >= LEAST_LETTERS and all(len(word) == 1 for word in words):
-        name = "".join(words)  # letters printed apart
-    return name if _letters(plain(name)) >= LEAST_LETTERS else ""
+def _without_specks(line: Line) -> Line:
+    """Drop one or two guessed marks that stand apart at either end of a row."""
+    words = line.words
+    while len(words) > 1 and _is_speck(words[0], words[1]):
+        words = words[1:]
+    while len(words) > 1 and _is_speck(words[-1], words[-2]):
+        words = words[:-1]
+    return replace(line, words=words)
+
+
+def _is_speck(word: Word, near: Word) -> bool:
+    gap = max(near.box.x - word.box.right, word.box.x - near.box.right)
+    few = sum(mark.isalnum() for mark in word.text) <= SCRAP_WORD
+    return few and word.confidence < DOUBTFUL and gap > near.box.height
 
 
 def _points(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:
     line = head[place]
-    text, name = line.text, _name(line.text)
-    letters, digits = _letters(text), sum(mark.isdigit() for mark in name)
-    legal = _ends_legally(name, vocabulary)
+    text, name = line.text, name_of(line.text)
+    lettered, digits = letters(text), sum(mark.isdigit() for mark in name)
+    legal = _is_entity(line, vocabulary)
     points = LEGAL_POINTS if legal else 0
-    if not legal and has_word(name, vocabulary.merchant_forms):
+    if not legal and _has_form(line, vocabulary):
         points = FORM_POINTS
     if not legal and has_word(text, vocabulary.not_merchant):
         points -= AGAINST
     if money.amounts(text):
         points -= AGAINST
-    if digits > letters or digits > MANY_DIGITS or _POST_CODE.search(text):
+    if digits > lettered or digits > MANY_DIGITS or _POST_CODE.search(text):
         points -= NUMBER_AGAINST
     if contacts.is_street(name, vocabulary) and not legal:
         points -= NUMBER_AGAINST
-    if line.confidence < DOUBTFUL or letters < LEAST_LETTERS or _is_scrap(name):
+    if line.confidence < DOUBTFUL or lettered < LEAST_LETTERS or _is_scrap(name):
         return points - SCRAP_AGAINST
+    return points + _points_of_neighbours(head, place, vocabulary)
+
+
+def _points_of_neighbours(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:
+    """Weigh what stands above and below a name."""
+    points = 0
     if any(contacts.is_street(above.text, vocabulary) for above in head[:place]):
         points -= BELOW_AGAINST
     if place + 1 < len(head) and contacts.is_street(head[place + 1].text, vocabulary):
         points += ADDRESS_POINTS
+    if _is_repeated(head, place, vocabulary):
+        points += REPEATED_POINTS
     return points
+
+
+def _is_entity(line: Line, vocabulary: Vocabulary) -> bool:
+    """Say whether a legal form ends the name; drawings are read as short ones."""
+    form = names.legal_form(name_of(line.text), vocabulary)
+    short = form is not None and len(form.replace(" ", "")) <= names.SHORT_FORM
+    return form is not None and not (short and line.confidence < DOUBTFUL)
+
+
+def _has_form(line: Line, vocabulary: Vocabulary) -> bool:
+    """Say whether a kind of shop is in the name; drawings are read as short ones."""
+    forms = vocabulary.merchant_forms
+    if line.confidence < DOUBTFUL:
+        forms = frozenset(form for form in forms if len(form) > names.SHORT_FORM)
+    name = name_of(line.text)
+    return has_word(name, forms) or any(_is_form(word, forms) for word in plain(name).split())
+
+
+def _is_form(word: str, forms: AbstractSet[str]) -> bool:
+    """Say whether a word is a kind of shop, a long one with a letter wrong."""
+    return word in forms or (len(word) >= LONG_FORM and any(alike(form, word) for form in forms))
+
+
+def _is_repeated(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> bool:
+    """Say whether another line begins with this name, misread or not, and is no company's."""
+    name = plain(name_of(head[place].text)).split()
+    return len(name) > 1 and any(
+        len(words := plain(line.text).split()) >= len(name)
+        and all(map(alike, name, words))
+        and not _is_entity(line, vocabulary)
+        for other, line in enumerate(head)
+        if other != place
+    )
 
 
 def _is_scrap(name: str) -> bool:
     """Say whether the words are one or two marks long, as engines read from drawings."""
     words = name.split()
-    return len(words) > 1 and _letters(name) <= SCRAP_WORD * len(words)
+    return len(words) > 1 and letters(name) <= SCRAP_WORD * len(words)
 
 
 def _entities(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFound]:
@@ -119,24 +166,18 @@ def _entities(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFou
         ends = [
             place
             for place in range(1, len(words) + 1)
-            if _ends_legally(" ".join(words[:place]), vocabulary)
+            if names.is_legal(" ".join(words[:place]), vocabulary)
         ]
-        name = _name(" ".join(words[: ends[-1]])) if ends else ""
+        name = name_of(" ".join(words[: ends[-1]])) if ends else ""
         if (
             name
             and line.confidence >= DOUBTFUL
-            and _letters(_own_words(name, vocabulary)) >= LEAST_LETTERS
+            and letters(names.own_words(name, vocabulary)) >= LEAST_LETTERS
             and not has_word(line.text, vocabulary.other_sites)
             and not money.amounts(line.text)
         ):
-            found.append(MerchantFound(name, line, FOOT_POINTS))
+            found.append(MerchantFound(names.put_right(name, vocabulary), line, FOOT_POINTS))
     return found
-
-
-def _ends_legally(name: str, vocabulary: Vocabulary) -> bool:
-    """Say whether a name ends with the form of a company."""
-    words = f" {plain(name)}"
-    return any(words.endswith(f" {form}") for form in vocabulary.legal_forms)
 
 
 def _sites(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFound]:
@@ -148,41 +189,58 @@ def _sites(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFound]
     ]
 
 
+def _whole(
+    best: MerchantFound,
+    head: Sequence[Line],
+    found: Sequence[MerchantFound],
+    vocabulary: Vocabulary,
+) -> str:
+    """Return the best name with its other lines; a legal one below may begin with it."""
+    below = [
+        item
+        for item in found
+        if best.line.number < item.line.number <= best.line.number + MOST_LINES
+    ]
+    for item in (*reversed(below), best):
+        name, begins = _completed(_closed(item, head), item.line.number, found, vocabulary)
+        if item is best or (begins <= best.line.number and names.is_legal(name, vocabulary)):
+            return name
+    return best.name
+
+
+def _closed(best: MerchantFound, head: Sequence[Line]) -> str:
+    """Put the line below behind a name whose bracket it closes."""
+    below = next((line for line in head if line.number == best.line.number + 1), None)
+    text = best.line.text
+    if below is None or text.count("(") <= text.count(")") or ")" not in below.text:
+        return best.name
+    return name_of(f"{text} {below.text}")
+
+
 def _completed(
-    best: MerchantFound | None, found: Sequence[MerchantFound], vocabulary: Vocabulary
-) -> MerchantFound | None:
+    name: str, number: int, found: Sequence[MerchantFound], vocabulary: Vocabulary
+) -> tuple[str, int]:
     """Put the lines above in front, as long as the name shows that it began there."""
-    if best is None:
-        return None
-    name, number = best.name, best.line.number
     for above in sorted(found, key=lambda item: -item.line.number):
         if above.line.number >= number:
             continue
-        if above.line.number < number - 1 or above.score < 0 or not _begins_above(name, vocabulary):
+        text = names.trimmed(above.line.text)
+        begun = _begins_above(name, vocabulary) or _closes(name, text)
+        if above.line.number < number - 1 or above.score < 0 or not begun:
             break
-        name, number = f"{_EDGES.sub('', above.line.text)} {name}", above.line.number
-    return MerchantFound(name, best.line, best.score)
+        name, number = f"{text} {name}", above.line.number
+    return name, number
 
 
 def _begins_above(name: str, vocabulary: Vocabulary) -> bool:
-    """Say whether little more than a legal form is left, a bracket only ends, or a kind begins."""
-    if not _ends_legally(name, vocabulary):
-        return False
-    rest = _own_words(name, vocabulary)
-    return (
-        _letters(rest) < WHOLE_NAME_LETTERS
-        or name.count(")") > name.count("(")
-        or rest.split()[0] in vocabulary.merchant_forms
-    )
+    """Say whether a name is little more than a legal form or kinds of shop, or begins with one."""
+    rest = names.own_words(name, vocabulary)
+    own = [word for word in rest.split() if not _is_form(word, vocabulary.merchant_forms)]
+    if not names.is_legal(name, vocabulary):
+        return not own
+    return letters("".join(own)) < WHOLE_NAME_LETTERS or rest.split()[0] != own[0]
 
 
-def _own_words(name: str, vocabulary: Vocabulary) -> str:
-    """Return what is left of a name without its legal forms."""
-    rest = f" {plain(name)} "
-    for form in vocabulary.legal_forms:
-        rest = rest.replace(f" {form} ", " ")
-    return rest.strip()
-
-
-def _letters(text: str) -> int:
-    return sum(mark.isalpha() for mark in text)
+def _closes(name: str, above: str) -> bool:
+    """Say whether a name ends a bracket that the line above opened."""
+    return name.count(")") > name.count("(") and above.count("(") > above.count(")")

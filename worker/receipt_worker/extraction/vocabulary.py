@@ -235,12 +235,12 @@ def _nearly_holds(phrase: str, words: list[str], squeezed: str) -> bool:
         return False
     parts = phrase.split()
     return any(
-        all(map(_alike, parts, words[start : start + len(parts)]))
+        all(map(alike, parts, words[start : start + len(parts)]))
         for start in range(len(words) - len(parts) + 1)
     )
 
 
-def _alike(wanted: str, read: str) -> bool:
+def alike(wanted: str, read: str) -> bool:
     """Equal, or one letter misread, added or lost in a word that is long enough."""
     if wanted == read:
         return True
