@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -77,20 +77,21 @@ def _is_finished(pipeline: Pipeline, requests: int) -> bool:
     return said.split().count("100") >= requests
 
 
-def stories(pipeline: Pipeline) -> dict[str, Story]:
-    """Read what the API server logged about each object, by name."""
+def stories(pipeline: Pipeline, names: Collection[str]) -> list[Story]:
+    """Read what the API server logged about each of these objects."""
     created: dict[str, datetime] = {}
     published: dict[str, datetime] = {}
+    wanted = set(names)
     for entry in _log(pipeline):
         about = entry.get("objectRef", {})
         moment = datetime.fromisoformat(entry["stageTimestamp"])
-        if about.get("resource") != KIND.plural:
+        if about.get("resource") != KIND.plural or about.get("name") not in wanted:
             continue
         if entry["verb"] == "create":
             created[about["name"]] = moment
         elif _says_published(entry):
             published.setdefault(about["name"], moment)
-    return {name: Story(moment, published.get(name)) for name, moment in created.items()}
+    return [Story(moment, published.get(name)) for name, moment in created.items()]
 
 
 def operator_writes(pipeline: Pipeline) -> Counter[str]:

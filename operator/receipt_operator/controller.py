@@ -37,7 +37,7 @@ from receipt_operator.workqueue import WorkQueue
 
 BATCH = 200  # objects reconciled with one reading of the register
 MIRROR_SECONDS = 1.0
-REST_SECONDS = 0.25  # for the database between two looks; as long as the look took, if that is more
+REST_SECONDS = 0.05  # for the database between two looks; as long as the look took, if that is more
 PUBLISH_SECONDS = 1.0
 CLEAN_SECONDS = 5.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window

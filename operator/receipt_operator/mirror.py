@@ -44,6 +44,7 @@ INTERVAL_SECONDS = 10.0
 TRANSITIONS_PER_SECOND = 600
 PROGRESS_PER_SECOND = 20
 CONCURRENT_WRITES = 16
+PATIENCE_SECONDS = 1.0  # with a new request that is about to be sent
 CONFLICT_TRIES = 3
 
 _log = structlog.get_logger(__name__)
@@ -57,6 +58,12 @@ class Shown:
     request: Request
     history: Sequence[Request]
     failures: Failures = field(default_factory=Failures)
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was taken in so lately that a later look has more to say of it."""
+        return time.monotonic() - self.since < PATIENCE_SECONDS
 
     def speaks_of(self, observed: Observed) -> bool:
         """Whether the object still says what this was decided from."""
@@ -118,8 +125,8 @@ class Mirror:
     async def show(self, shown: Mapping[ObjectKey, Shown], now: datetime) -> set[ObjectKey]:
         """Tie objects to their requests, write the statuses that differ; return what failed.
 
-        What is about to be sent is shown by the next look, which most often finds it sent: a
-        burst of objects then costs one write each and not two.
+        What is about to be sent is shown by a later look, which most often finds it sent: a burst
+        of objects then costs one write each and not two.
         """
         for key, one in shown.items():
             self._untie(key)
@@ -166,7 +173,7 @@ class Mirror:
             shown = self._shown.get(key) if key is not None else None
             if key is None or shown is None or request.parked:
                 continue
-            if self._is_settled(key, request):
+            if self._is_settled(key, request) or (shown.is_new and request.is_about_to_send):
                 continue
             failures = await self._failures(shown, request)
             if self._shown.get(key) is not shown:

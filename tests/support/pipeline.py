@@ -86,7 +86,8 @@ class Pipeline:
 
     def start_in_place_of_operator(self, module: str) -> Daemon:
         """End the operator and start another program that is told the same."""
-        return self._start("operator", module, self._operator_settings())
+        of_this_checkout = {"PYTHONPATH": str(ROOT)}
+        return self._start("operator", module, self._operator_settings() | of_this_checkout)
 
     def start_waiting_operator(self, name: str) -> Daemon:
         """Start an operator beside another one, which holds the lease."""
