@@ -38,7 +38,12 @@ gitops: programs ## Test with the real Argo CD, built once; ARGS goes to pytest
 .PHONY: e2e
 e2e: programs ## Test the chart with real pods, images built here, as root; ARGS goes to pytest
 	@$(RUN) -m dev.node.prepare
-	@$(RUN) -m pytest tests/e2e $(ARGS)
+	@$(RUN) -m pytest tests/e2e --ignore=tests/e2e/scaling $(ARGS)
+
+.PHONY: keda
+keda: programs ## Test scaling with the real KEDA and real pods, as root; ARGS goes to pytest
+	@$(RUN) -m dev.node.prepare
+	@$(RUN) -m pytest tests/e2e/scaling $(ARGS)
 
 .PHONY: chart
 chart: programs ## Check the chart with both Helms, promtool and a real API server; ARGS goes to pytest

@@ -49,7 +49,7 @@ def ensure_file(module: Module, dependency: str, inside: str) -> Path:
     path = _cache(module) / Path(inside).name
     if not path.exists():
         with _only_one_builds(path.parent):
-            shutil.copyfile(_source(module, dependency) / inside, path)
+            shutil.copyfile(source(module, dependency) / inside, path)
     return path
 
 
@@ -85,7 +85,7 @@ def _build(module: Module, package: str, path: Path) -> None:
         built.replace(path)
 
 
-def _source(module: Module, dependency: str) -> Path:
+def source(module: Module, dependency: str) -> Path:
     """Return the folder with the source of a pinned Go module; fetch it where it is missing."""
     told = subprocess.run(
         [go.find(), "mod", "download", "-json", dependency],

@@ -51,6 +51,7 @@ _NEEDS = {
         _Need("iproute2", "/usr/sbin", "ip"),
         _Need("buildah", "/usr/bin", "buildah"),
         _Need("debootstrap", "/usr/sbin", "debootstrap"),
+        _Need("debian-archive-keyring", "/usr/share/keyrings", "debian-archive-keyring.gpg"),
     ),
 }
 

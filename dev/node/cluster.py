@@ -19,6 +19,7 @@ from dev.kubernetes.kubectl import KubectlError
 from dev.kubernetes.local import LocalCluster, options
 from dev.kubernetes.programs import Program
 from dev.node import configuration, images, room
+from dev.node import programs as node_programs
 from dev.node.configuration import CNI_FOLDER, PODS, SOCKET
 from dev.node.programs import Inside
 from dev.node.room import Room
@@ -162,8 +163,11 @@ class NodeCluster(LocalCluster, PodCluster):
         self._start_inside("containerd", ["containerd", "--config", str(settings)])
         socket = Path(f"/proc/{self._first_process}/root{SOCKET}")
         _wait(socket.exists, "containerd does not answer")
-        for program in Inside:
-            self.load(images.of_program(program))
+        for program, image in (
+            (Inside.PAUSE, configuration.PAUSE),
+            (Inside.COREDNS, configuration.COREDNS),
+        ):
+            self.load(images.of_program(node_programs.ensure(program), image))
 
     def _images(self, *arguments: str) -> None:
         client = ["ctr", "--address", SOCKET, "--namespace", "k8s.io", "images"]

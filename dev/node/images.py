@@ -17,8 +17,7 @@ from pathlib import Path
 
 from dev import console, folders, process
 from dev.errors import DevError
-from dev.node import configuration, programs
-from dev.node.programs import Inside
+from dev.kubernetes import kind
 
 VARIABLE = "BASE_IMAGE"
 
@@ -36,8 +35,7 @@ _NOT_NEEDED = (
 )
 # What pip and apt need to trust on this machine is seen by the builders and is in no image.
 _AUTHORITIES = Path("/etc/ssl/certs")
-_NAMES = {Inside.PAUSE: configuration.PAUSE, Inside.COREDNS: configuration.COREDNS}
-_DOCKERFILE = 'FROM scratch\nCOPY {0} /{0}\nENTRYPOINT ["/{0}"]\n'
+_OF_PROGRAM = 'FROM scratch\nCOPY {0} /{0}\nENTRYPOINT ["/{0}"]\n'
 # Mounts and children of a build end with it, also when it is killed.
 _CONTAINED = (
     *("setpriv", "--pdeathsig", "KILL"),
@@ -59,22 +57,23 @@ class Target(StrEnum):
         return f"receipt-{self}"
 
 
-def of_program(program: Inside) -> Path:
-    """Return an archive with a program's image; quick when it was made before."""
-    path = programs.ensure(program)
+def of_program(program: Path, name: str) -> Path:
+    """Return an archive with an image of one static program; quick when it was made before."""
     with _alone(), tempfile.TemporaryDirectory() as folder:
-        shutil.copy2(path, folder)
+        shutil.copy2(program, folder)
         dockerfile = Path(folder) / "Dockerfile"
-        dockerfile.write_text(_DOCKERFILE.format(path.name), encoding="utf-8")
-        return _built(_NAMES[program], ["--timestamp=0", folder])
+        dockerfile.write_text(_OF_PROGRAM.format(program.name), encoding="utf-8")
+        return _built(name, ["--timestamp=0", folder])
 
 
 def of_ours(target: Target, name: str) -> Path:
     """Return an archive with one of our images, made anew when its sources changed."""
+    base = os.environ.get(VARIABLE)
     with _alone(), console.step(f"building the image {name}"):
-        base = os.environ.get(VARIABLE) or _base()
+        if kind.docker_answers():
+            return _built_by_docker(target, name, base)
         mount = f"--volume={_AUTHORITIES}:{_AUTHORITIES}:ro"
-        given = [f"--target={target}", f"--build-arg=BASE_IMAGE={base}", mount]
+        given = [f"--target={target}", f"--build-arg=BASE_IMAGE={base or _base()}", mount]
         return _built(name, [*given, "--network=host", str(folders.CHECKOUT)])
 
 
@@ -107,6 +106,16 @@ def _built(name: str, given: list[str]) -> Path:
         unfinished = folder / "unfinished"
         _buildah("push", "--quiet", name, f"docker-archive:{unfinished}:{name}")
         unfinished.rename(archive)
+    return archive
+
+
+def _built_by_docker(target: Target, name: str, base: str | None) -> Path:
+    """Build an image where a Docker engine answers, which knows the base that people use."""
+    chosen = [] if base is None else [f"--build-arg=BASE_IMAGE={base}"]
+    given = ["--quiet", f"--target={target}", f"--tag={name}", *chosen, str(folders.CHECKOUT)]
+    archive = _folder() / f"{target}.tar"
+    for argv in (["docker", "build", *given], ["docker", "save", f"--output={archive}", name]):
+        process.run_in_sight(argv, env=os.environ, folder=folders.CHECKOUT)
     return archive
 
 

@@ -78,7 +78,7 @@ def ground(  # noqa: PLR0913, PLR0917 - one resource each
     loaded: None,  # noqa: ARG001 - it is enough that they are there
 ) -> Ground:
     """Give what namespaces are made of; pods reach servers on loopback at our address for them."""
-    urls = (broker.url, database_admin_url)
+    urls = (broker.url, broker.api.url, database_admin_url)
     own = [parts.port for url in urls if (parts := urlsplit(url)).hostname == LOOPBACK]
     if own:
         forward.start(stack.daemon("forward"), cluster.host, [port for port in own if port])

@@ -37,6 +37,10 @@ class Ground(NamedTuple):
         """Return the address of one of the servers as a pod has to write it."""
         return url.replace(f"@{LOOPBACK}:", f"@{self.cluster.host}:")
 
+    def reached_api(self) -> str:
+        """Return the address of the broker's management API for pods."""
+        return self.broker.api.url.replace(f"/{LOOPBACK}:", f"/{self.cluster.host}:")
+
 
 @contextmanager
 def empty(ground: Ground, folder: Path, *, receipts: str = RECEIPTS) -> Iterator[Tenant]:

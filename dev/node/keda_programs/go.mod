@@ -1,5 +1,5 @@
 // KEDA's two servers, for the tests of the chart's own ScaledObject. The replace lines are its own.
-module receipts.homebudget.dev/dev/node/keda
+module receipts.homebudget.dev/dev/node/keda_programs
 
 go 1.26.0
 

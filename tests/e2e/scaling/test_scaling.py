@@ -1,0 +1,145 @@
+"""Workers that come and go with the queue, by the real KEDA and the chart's own ScaledObject."""
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from dev.node import keda
+from dev.rabbitmq import RabbitMQ
+from receipt_contract.access import BrokerUser
+from receipt_contract.requests import Kind
+from tests.e2e.ground import Ground
+from tests.e2e.tenant import RELEASE, Tenant, eventually
+from tests.support.logins import BrokerLogins
+from tests.support.pipeline import count
+from tests.support.receipts import long_receipt
+
+REPROCESS = Kind.RECEIPT_REPROCESS
+SECRET = "broker-scaler"  # noqa: S105  # its name
+RECEIPTS = 6
+PAGES = 3
+
+
+@pytest.fixture(scope="module")
+def scaler(ground: Ground, tenant: Tenant) -> BrokerLogins:
+    """Give the broker's user that may only look, known to the namespace by its Secret."""
+    return BrokerLogins(ground.broker, tenant.places.broker)
+
+
+@pytest.fixture(scope="module")
+def scaled(ground: Ground, tenant: Tenant, scaler: BrokerLogins) -> Tenant:
+    """Give a release whose workers KEDA counts, asking the management API."""
+    keda.install(ground.cluster)
+    parts = urlsplit(scaler.url(BrokerUser.SCALER))
+    tenant.make_secret(
+        SECRET,
+        username=parts.username or "",
+        password=parts.password or "",
+        url=ground.reached(scaler.url(BrokerUser.SCALER)),
+    )
+    tenant.install(keda=_over_http(ground, scaler.vhost))
+    return tenant
+
+
+def _over_http(ground: Ground, vhost: str) -> dict[str, Any]:
+    return {
+        "enabled": True,
+        "managementUrl": ground.reached_api(),
+        "vhost": vhost,
+        "secret": SECRET,
+        "queueLength": 2,
+        "pollingSeconds": 2,
+        "scaleDownSeconds": 10,
+    }
+
+
+def _condition(tenant: Tenant, kind: str) -> str:
+    scaled = json.loads(tenant.kubectl("get", "scaledobject", f"{RELEASE}-worker", "-ojson"))
+    conditions = scaled.get("status", {}).get("conditions", ())
+    return next((one["status"] for one in conditions if one["type"] == kind), "")
+
+
+def _workers(tenant: Tenant) -> int:
+    return len(tenant.pods("worker"))
+
+
+def _ask_for(tenant: Tenant, folder: str, *, first: int) -> list[str]:
+    files = {
+        f"{folder}/{number}.pdf": long_receipt(first + number, pages=PAGES)
+        for number in range(RECEIPTS)
+    }
+    tenant.put(files)
+    tenant.apply(REPROCESS, folder, target={"references": list(files)})
+    return list(files)
+
+
+def _runs(tenant: Tenant) -> int:
+    [row] = tenant.rows("SELECT count(DISTINCT run_uuid) AS runs FROM work.inbox")
+    return int(row["runs"])
+
+
+def test_g2_a_second_worker_comes_for_a_backlog_and_goes_without_losing_its_receipt(
+    scaled: Tenant,
+) -> None:
+    eventually(lambda: _condition(scaled, "Ready") == "True", "the ScaledObject is ready")
+    references = _ask_for(scaled, "backlog", first=100)
+
+    eventually(lambda: _workers(scaled) == 2, "a second worker comes")
+    status = scaled.wait_finished(REPROCESS, "backlog")
+    eventually(lambda: _workers(scaled) == 1, "one worker stays")
+
+    assert (status["state"], count(status, "done")) == ("Succeeded", RECEIPTS)
+    assert _runs(scaled) == len(references)
+
+
+def test_a_scaler_that_may_not_look_says_so_and_takes_no_worker_away(
+    scaled: Tenant, ground: Ground
+) -> None:
+    secret = scaled.kubectl("get", "secret", SECRET, "--output=json")
+    wrong = {**json.loads(secret)["data"], "password": "d3Jvbmc="}
+    patch = json.dumps({"data": wrong})
+    scaled.kubectl("patch", "secret", SECRET, "--type=merge", f"--patch={patch}")
+    scaled.kubectl("annotate", "scaledobject", f"{RELEASE}-worker", "example.test/look-again=1")
+
+    eventually(lambda: "401" in _events(scaled), "an event says that the login is refused")
+    kept = _workers(scaled)
+    right = json.dumps({"data": json.loads(secret)["data"]})
+    scaled.kubectl("patch", "secret", SECRET, "--type=merge", f"--patch={right}")
+    eventually(lambda: _condition(scaled, "Ready") == "True", "the ScaledObject is ready again")
+
+    assert kept == 1
+    assert ground.cluster.kubectl("get", "apiservice", "v1beta1.external.metrics.k8s.io")
+
+
+def _events(tenant: Tenant) -> str:
+    selector = "--field-selector=involvedObject.kind=ScaledObject"
+    return tenant.kubectl("get", "events", selector)
+
+
+def test_a_broker_that_is_away_takes_no_worker_away(
+    scaled: Tenant, rabbitmq_server: RabbitMQ
+) -> None:
+    rabbitmq_server.kill()
+    eventually(lambda: _condition(scaled, "Fallback") == "True", "KEDA falls back")
+    kept = _workers(scaled)
+    rabbitmq_server.start()
+    eventually(lambda: _condition(scaled, "Fallback") == "False", "KEDA looks again")
+
+    assert kept == 1
+
+
+def test_the_other_protocol_asks_the_queue_itself(scaled: Tenant) -> None:
+    own = {"enabled": True, "protocol": "amqp", "secret": SECRET, "queueLength": 2}
+    times = {"pollingSeconds": 2, "scaleDownSeconds": 10}
+    before = _runs(scaled)
+    scaled.upgrade(keda={**own, **times})
+    references = _ask_for(scaled, "amqp", first=200)
+
+    eventually(lambda: _workers(scaled) == 2, "a second worker comes")
+    status = scaled.wait_finished(REPROCESS, "amqp")
+    eventually(lambda: _workers(scaled) == 1, "one worker stays")
+
+    assert count(status, "done") == RECEIPTS
+    assert _runs(scaled) == before + len(references)
