@@ -1,6 +1,6 @@
 """Dates in printed text, and the choice among them."""
 
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 
 import pytest
 from hypothesis import given
@@ -111,6 +111,18 @@ def test_a_date_that_had_to_be_put_right_is_in_doubt(text: str) -> None:
 
 def test_a_country_with_the_day_first_has_no_month_first_dates() -> None:
     assert not find("02/25/2024", order=DateOrder.DAY_FIRST)
+
+
+def test_a_date_with_its_time_counts_in_front_of_one_of_something_else() -> None:
+    [found] = find("05.01.2024 18:41 Valid until 04.04.2024")
+
+    assert (found.value, found.labelled) == (date(2024, 1, 5), True)
+    assert not find("10.01.2024 until 12.01.2024")
+
+
+def test_a_time_may_be_printed_with_an_h() -> None:
+    assert dates.times("le 02/12/23 \u00e0 18h42") == (time(18, 42),)
+    assert not dates.times("Parking 2h30")
 
 
 def test_the_date_beside_a_time_is_the_purchase() -> None:

@@ -70,6 +70,21 @@ def test_the_merchant_is_found(texts: list[str], name: str) -> None:
         pytest.param(
             ["2 x Milk 3.00", "TOTAL 3.00"], [("Milk", "3.00")], id="without its quantity"
         ),
+        pytest.param(
+            ["2 x 1,25 Yaourt nature 2,50", "Semmel 5 x 0,25 1,25", "TOTAL TTC 3,75 €"],
+            [("Yaourt nature", "2.50"), ("Semmel", "1.25")],
+            id="with the price of one on either side",
+        ),
+        pytest.param(
+            ["P.IVA 01", "Pane 3,00", "Sconto soci 1,00-", "TOTALE SCONTI 1,00-", "TOTALE 2,00"],
+            [("Pane", "3.00"), ("Sconto soci", "-1.00")],
+            id="discounts, not their sum",
+        ),
+        pytest.param(
+            ["CIF B12", "2 CAÑA 3,00", "1 PAN 2,00", "IMPORTE TOTAL 5,00"],
+            [("2 CAÑA", "3.00"), ("1 PAN", "2.00")],
+            id="one that is like a word of the till",
+        ),
         pytest.param(["Milk 3.00"], [], id="none where no total ends them"),
     ],
 )

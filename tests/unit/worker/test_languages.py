@@ -190,6 +190,12 @@ def test_a_charge_is_no_misread_change() -> None:
         pytest.param(["Tokyo", "TOTAL ¥400"], "JPY", id="a sign of two, that the country names"),
         pytest.param(["TOTAL ¥400"], None, id="a sign of two alone"),
         pytest.param(["TOTAL 56.00 DH", "Maroc"], "MAD", id="dirham"),
+        pytest.param(
+            ["Austin, TX 78704", "TOTAL $4.00"], "USD", id="a dollar that the post code names"
+        ),
+        pytest.param(["MI6 5AA", "TOTAL 4.00"], "GBP", id="of the country of a post code"),
+        pytest.param(["NIF 501234567", "TOTAL 4.00"], "EUR", id="of both countries of a word"),
+        pytest.param(["NO 12345", "TOTAL $4.00"], None, id="a number that is no post code"),
     ],
 )
 def test_the_currency_is_never_a_default(texts: list[str], currency: str | None) -> None:

@@ -15,23 +15,31 @@ FROM_WORDS = "words"
 
 def country(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Country, Found] | None:
     """Name the country most words speak for; None when two are even or none speaks."""
+    found = _most_spoken_for(lines, vocabulary)
+    return (found[0], _telling(found[0], lines)) if len(found) == 1 else None
+
+
+def _most_spoken_for(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Country, ...]:
+    """Name the countries that most words and post codes speak for."""
     text = f" {plain(' '.join(line.text for line in lines))} "
-    counts = Counter(
-        {
-            known: sum(text.count(f" {word} ") for word in known.words)
-            for known in vocabulary.world.countries
-        }
-    )
-    (first, most), (_, second) = counts.most_common(2)
-    if most == second:
-        return None
-    return first, _telling(first, lines)
+    counts = {
+        known: sum(text.count(f" {word} ") for word in known.words) + _post_codes(known, lines)
+        for known in vocabulary.world.countries
+    }
+    most = max(counts.values())
+    return tuple(known for known, count in counts.items() if count == most > 0)
+
+
+def _post_codes(known: Country, lines: Sequence[Line]) -> int:
+    if known.post_code is None:
+        return 0
+    return sum(bool(known.post_code.search(line.text)) for line in lines)
 
 
 def currency(
     lines: Sequence[Line], vocabulary: Vocabulary, where: tuple[Country, Found] | None
 ) -> Found | None:
-    """Name the currency printed most often; else the country's, whose words derive it."""
+    """Name the currency printed most often; else that of the countries whose words derive it."""
     world = vocabulary.world
     printed = _signs(lines, world.signs)
     ranked = Counter(code for code, _ in printed).most_common(2)
@@ -50,10 +58,11 @@ def currency(
     ]
     if shared:
         return _at(str(local), shared, evidence=(PRINTED, FROM_COUNTRY))
-    if where is None:
+    even_ones = _most_spoken_for(lines, vocabulary) if lines else ()
+    if len({each.currency for each in even_ones}) != 1:
         return None
-    told = where[1]
-    return Found(where[0].currency, told.raw, told.line, told.span, (FROM_COUNTRY,))
+    told = _telling(even_ones[0], lines)
+    return Found(even_ones[0].currency, told.raw, told.line, told.span, (FROM_COUNTRY,))
 
 
 def date_order(found: Found | None, where: Country | None, vocabulary: Vocabulary) -> DateOrder:
@@ -96,6 +105,10 @@ def _at(code: str, printed: Sequence[tuple[str, Found]], *, evidence: tuple[str,
 def _telling(known: Country, lines: Sequence[Line]) -> Found:
     """Return the first line with one of the country's words; some stand over two lines."""
     for line in lines:
+        match = known.post_code.search(line.text) if known.post_code else None
+        if match:
+            span = range(match.start(), match.end())
+            return Found(known.code, match[0], line, span, (FROM_WORDS,))
         padded = f" {plain(line.text)} "
         for word in known.words:
             if f" {word} " in padded:

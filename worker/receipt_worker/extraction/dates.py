@@ -56,7 +56,7 @@ _JOINED = re.compile(r"\w+(?P<s>[/\-])[^\W\d_]+(?P=s)\w+")
 # Letters read for digits of a day, and which ones they may be.
 _MISREAD = dict(zip("ODQIlZSGB", ("0", "0", "0", "1", "1", "2", "5", "06", "8"), strict=True))
 _TIME = re.compile(
-    r"(?<![\d:])(?P<h>[01]?\d|2[0-3])\s?[:;]\s?(?P<m>[0-5]\d)(?:\s?[:;.]\s?(?P<s>[0-5]\d))?(?!\d)"
+    r"(?<![\d:])(?P<h>[01]?\d|2[0-3])\s?(?:[:;]\s?|(?<=\d\d)h(?=\d\d))(?P<m>[0-5]\d)(?:\s?[:;.]\s?(?P<s>[0-5]\d))?(?!\d)"
     r"\s?(?P<half>[AaPp]\.?[Mm])?"
 )
 
@@ -89,19 +89,32 @@ def dates(
     found = []
     for position, line in enumerate(lines):
         before = lines[position - 1].text if position else ""
-        if has_word(line.text, vocabulary.other_dates):
-            continue
+        other = _other_dates_from(line.text, vocabulary)
         labelled = has_word(f"{before} {line.text}", vocabulary.date_labels) or bool(
             times(line.text)
         )
         for value, span, ambiguous, guessed in _readings(line.text, vocabulary, order=order):
-            if (today - value).days + _FAR_FUTURE_DAYS >= 0 and (
-                today.year - value.year <= oldest_years
+            if (
+                span.start < other
+                and (today - value).days + _FAR_FUTURE_DAYS >= 0
+                and (today.year - value.year <= oldest_years)
             ):
                 raw = line.text[span.start : span.stop].strip()
                 confidence = min(line.confidence_of(span), _GUESSED if guessed else 100.0)
                 found.append(DateFound(value, raw, ambiguous, labelled, confidence, line, span))
     return tuple(found)
+
+
+def _other_dates_from(text: str, vocabulary: Vocabulary) -> int:
+    """Return where dates begin that are of something else: at a word that says so.
+
+    What stands in front of the word counts only with its time: a period begins with a date as well.
+    """
+    if not has_word(text, vocabulary.other_dates):
+        return len(text)
+    clock = _TIME.search(text)
+    begun = clock is not None and not has_word(text[: clock.end()], vocabulary.other_dates)
+    return clock.start() if clock is not None and begun else 0
 
 
 def best(found: Sequence[DateFound]) -> DateFound | None:

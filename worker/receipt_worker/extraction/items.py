@@ -8,7 +8,7 @@ from decimal import Decimal
 from receipt_worker.extraction.labels import Row
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.tables import Role
-from receipt_worker.extraction.vocabulary import Vocabulary, plain
+from receipt_worker.extraction.vocabulary import Vocabulary, plain, role_of
 
 LEAST_LETTERS = 2
 _ENDS_ITEMS = {Role.TOTAL, Role.SUBTOTAL, Role.PAID}
@@ -18,6 +18,9 @@ _QUANTITY = re.compile(
     r"^\W{0,2}(?P<count>\d{1,3}(?:[.,]\d{1,3})?)\s*"
     r"(?:(?P<unit>[^\W\d_]{1,6})\s*)?(?:x|\*|@|\u00d7)(?!\w)\s*",
     re.IGNORECASE,
+)
+_COUNT_BEHIND = re.compile(
+    r"(?<=\w)\s+\d{1,3}(?:[.,]\d{1,3})?\s*(?:[^\W\d_]{1,3}\s*)?(?:x|\*|@|\u00d7)\s*$", re.IGNORECASE
 )
 _COUNTED = re.compile(r"^\W{0,2}(?P<count>\d{1,3})\s*(?P<unit>[^\W\d_]{1,6})(?!\w)", re.IGNORECASE)
 _CODE = re.compile(r"^\W*(?P<code>\d{3,14})(?!\d|[.,]\d)\W*\s*")
@@ -45,7 +48,7 @@ def items(rows: Sequence[Row], vocabulary: Vocabulary) -> tuple[Item, ...]:
     found: list[Item] = []
     name_above = ""
     for row in rows[: _end(rows)]:
-        if row.role in _NOT_ITEMS:
+        if row.role in _NOT_ITEMS or _is_sum_of_discounts(row, vocabulary):
             name_above = ""
             continue
         if not row.amounts:
@@ -72,6 +75,14 @@ def _end(rows: Sequence[Row]) -> int:
             return row.position
         bought = bought or (bool(row.amounts) and row.role not in {*_NOT_ITEMS, *_ENDS_ITEMS})
     return 0
+
+
+def _is_sum_of_discounts(row: Row, vocabulary: Vocabulary) -> bool:
+    """Say whether discounts are added up here: the label of a total with another word."""
+    words = plain(row.line.text).split()
+    return (
+        row.role is Role.DISCOUNT and bool(words) and (role_of(words[0], vocabulary) is Role.TOTAL)
+    )
 
 
 def _is_detail(row: Row, item: Item) -> bool:
@@ -166,11 +177,17 @@ def _description(row: Row, *, above: str) -> str:
 
 
 def _name(row: Row) -> str:
-    return _tidy(row.line.text[: row.amounts[0].start])
+    """Return the words in front of the amounts, or between them where only a count stands there."""
+    text, first, last = row.line.text, row.amounts[0], row.amounts[-1]
+    name = _tidy(text[: first.start])
+    if _letters(name) >= LEAST_LETTERS or first is last:
+        return name
+    between = _tidy(text[first.end : last.start])
+    return between if _QUANTITY.match(text) and _letters(between) > LEAST_LETTERS else name
 
 
 def _tidy(text: str) -> str:
-    text = _QUANTITY.sub(" ", _CODE.sub("", text))
+    text = _COUNT_BEHIND.sub(" ", _QUANTITY.sub(" ", _CODE.sub("", text)))
     return _EDGES.sub("", " ".join(text.split()))
 
 

@@ -84,4 +84,5 @@ def _amount_row_after(rows: Sequence[Row], row: Row) -> Row | None:
         return None
     after = rows[row.position + 1]
     letters = len(plain(after.line.text).replace(" ", ""))
-    return after if after.role is None and after.amounts and letters <= _FEW_LETTERS else None
+    alone = len(after.amounts) == 1  # more stand below the heads of their columns
+    return after if after.role is None and alone and letters <= _FEW_LETTERS else None

@@ -30,6 +30,7 @@ DOUBTFUL = 60.0  # confidence of a line below which it is a scrap
 MANY_DIGITS = 8
 SCRAP_WORD = 2  # letters a word, on average
 LONG_FORM = 7  # letters from which a kind of shop is known with one wrong
+LONG_LABEL = 9  # letters from which the label of a name needs no colon
 MOST_LINES = 2  # below its first line to which a name goes on
 
 _POST_CODE = re.compile(r"(?<!\d)\d{5}(?!\d)")
@@ -49,7 +50,8 @@ def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | N
     """Find the best name of the head; a web address further down when the head has none."""
     head = [_without_specks(line) for line in _head(lines)]
     found = [
-        MerchantFound(name, line, PLACE_POINTS - place + _points(head, place, vocabulary))
+        _labelled(line, place, vocabulary)
+        or MerchantFound(name, line, PLACE_POINTS - place + _points(head, place, vocabulary))
         for place, line in enumerate(head)
         if (name := name_of(line.text))
     ]
@@ -68,6 +70,18 @@ def _head(lines: Sequence[Line]) -> Sequence[Line]:
         (place for place, line in enumerate(lines) if money.amounts(line.text)), len(lines)
     )
     return lines[: min(HEAD_LINES, max(1, first))]
+
+
+def _labelled(line: Line, place: int, vocabulary: Vocabulary) -> MerchantFound | None:
+    """Return the name behind a label, as card terminals and market places print it."""
+    folded = contacts.plain_same_length(line.text)
+    for label in vocabulary.merchant_labels:
+        behind = r"\s?:\s?" if len(label) < LONG_LABEL else r"(?:\s?:)?\s"
+        match = re.match(rf"\W*{label}{behind}", folded)
+        name = name_of(line.text[match.end() :]) if match else ""
+        if name and not any(mark.isdigit() for mark in name):
+            return MerchantFound(name, line, PLACE_POINTS - place + LEGAL_POINTS)
+    return None
 
 
 def _without_specks(line: Line) -> Line:
@@ -100,11 +114,17 @@ def _points(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:
         points -= AGAINST
     if digits > lettered or digits > MANY_DIGITS or _POST_CODE.search(text):
         points -= NUMBER_AGAINST
-    if contacts.is_street(name, vocabulary) and not legal:
+    if not legal and _is_street(name, vocabulary):
         points -= NUMBER_AGAINST
     if line.confidence < DOUBTFUL or lettered < LEAST_LETTERS or _is_scrap(name):
         return points - SCRAP_AGAINST
     return points + _points_of_neighbours(head, place, vocabulary)
+
+
+def _is_street(name: str, vocabulary: Vocabulary) -> bool:
+    """Say whether a street's word stands beside a number, or ends the line."""
+    last = plain(name).split()[-1:]
+    return contacts.is_street(name, vocabulary) or vocabulary.address_words.issuperset(last)
 
 
 def _points_of_neighbours(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:

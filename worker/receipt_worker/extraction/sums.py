@@ -4,9 +4,11 @@ Each is printed, or added up from printed amounts and says so.
 """
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 
+from receipt_worker.extraction import money
 from receipt_worker.extraction.labels import Labelled
 from receipt_worker.extraction.lines import Found
 from receipt_worker.extraction.tables import Role
@@ -90,7 +92,19 @@ def _tax(most: Decimal, found: Sequence[Labelled], table: Sequence[TaxRow]) -> F
     ]
     bases = {abs(item.value) for item in found if item.role is Role.SUBTOTAL}
     fitting = [item for item in taxes if most - abs(item.value) in bases]
-    return _last(fitting or taxes)
+    return _last(fitting) or _of_rates(taxes, most, bases) or _last(taxes)
+
+
+def _of_rates(
+    taxes: Sequence[Labelled], most: Decimal, bases: AbstractSet[Decimal]
+) -> Found | None:
+    """Add up the taxes of several rates where they make the total of a sub-total."""
+    rated = [item for item in taxes if item.alone and money.rates(item.line.text)]
+    worth = sum((abs(item.value) for item in rated), _NOTHING)
+    if len(rated) < 2 or most - worth not in bases:  # noqa: PLR2004 - one rate is no sum
+        return None
+    first = printed(rated[0], worth)
+    return Found(first.value, first.raw, first.line, first.span, (ADDED_UP,))
 
 
 def _rounding(most: Decimal | None, found: Sequence[Labelled]) -> Found | None:

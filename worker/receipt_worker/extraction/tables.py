@@ -72,6 +72,7 @@ class ReceiptType(StrEnum):
 
 Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 Phrases = tuple[Phrase, ...]
+Shape = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9?# ]{4,12}$")]
 CountryCode = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 CurrencyCode = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 
@@ -108,6 +109,7 @@ class MerchantWords(_Table):
     address: Phrases = ()
     forms: Phrases = ()
     not_merchant: Phrases = ()
+    labels: Phrases = ()
     street_endings: Phrases = ()
     other_sites: Phrases = ()
 
@@ -150,6 +152,7 @@ class CountryTable(_Table):
     currency: CurrencyCode
     date_order: DateOrder = DateOrder.UNKNOWN
     words: Phrases
+    post_codes: tuple[Shape, ...] = ()  # ? is a letter, # a digit
 
 
 class WholeCurrencies(_Table):

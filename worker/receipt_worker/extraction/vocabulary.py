@@ -27,6 +27,7 @@ REMEMBERED_SETS = 64  # of languages spoken on one receipt
 FUZZY_WORD = 4  # letters from which a word may be misread by one letter
 
 _ZERO_IN_WORD = re.compile(r"(?<=[A-Za-z])0(?=[A-Za-z])")
+_SHAPES = {"?": "[A-Z]", "#": "[0-9]"}
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 
@@ -38,6 +39,7 @@ class Country:
     currency: str
     date_order: DateOrder
     words: tuple[str, ...]
+    post_code: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Vocabulary:
     address_words: frozenset[str]
     merchant_forms: frozenset[str]
     not_merchant: frozenset[str]
+    merchant_labels: tuple[str, ...]  # longest first; a name stands behind one
     street_endings: tuple[str, ...]
     other_sites: frozenset[str]  # web addresses of others: terminals, tills, offices
 
@@ -178,6 +181,7 @@ def _vocabulary(languages: tuple[LanguageTable, ...], world: World) -> Vocabular
         address_words=_words(table.merchant.address for table in languages),
         merchant_forms=_words(table.merchant.forms for table in languages),
         not_merchant=_words(table.merchant.not_merchant for table in languages),
+        merchant_labels=_labels(table.merchant.labels for table in languages),
         street_endings=tuple(sorted(_words(table.merchant.street_endings for table in languages))),
         other_sites=_words(table.merchant.other_sites for table in languages),
     )
@@ -191,7 +195,13 @@ def _world(user: tables.UserTable) -> World:
     networks = [*tables.networks().items(), *user.networks.items()]
     return World(
         countries=tuple(
-            Country(code, row.currency, row.date_order, tuple(map(plain, row.words)))
+            Country(
+                code,
+                row.currency,
+                row.date_order,
+                tuple(map(plain, row.words)),
+                _post_code(row.post_codes),
+            )
             for code, row in countries.items()
         ),
         signs={sign.casefold(): code for code, listed in signs for sign in listed},
@@ -199,6 +209,14 @@ def _world(user: tables.UserTable) -> World:
         whole_currencies=frozenset(shipped.whole.codes + user.currencies.whole.codes),
         networks=_longest_first((phrase, name) for name, listed in networks for phrase in listed),
     )
+
+
+def _post_code(shapes: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return what finds these shapes as words of their own."""
+    if not shapes:
+        return None
+    ways = (re.sub(r"[?#]", lambda sign: _SHAPES[sign[0]], shape) for shape in shapes)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(ways)})(?!\w)")
 
 
 @lru_cache(maxsize=REMEMBERED_LINES)
@@ -209,10 +227,14 @@ def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
     if not squeezed:
         return None
     doubtful = [word for word in words if word not in vocabulary.lookalikes]
-    for holds, read in ((_holds, words), (_nearly_holds, doubtful)):
-        for phrase, role in vocabulary.phrases:
-            if holds(phrase, read, squeezed):
-                return role
+    for phrase, role in vocabulary.phrases:
+        if _holds(phrase, words, squeezed):
+            return role
+    for phrase, role in vocabulary.phrases:
+        # A short word that says nothing of an amount is too like what can be bought.
+        short = role is Role.NONE and len(phrase) <= FUZZY_WORD
+        if not short and _nearly_holds(phrase, doubtful, squeezed):
+            return role
     return None
 
 
