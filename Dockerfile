@@ -30,20 +30,27 @@ WORKDIR /src
 RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/receipts
 ENV PIP="/opt/pip/bin/python -m pip --python /opt/receipts/bin/python --disable-pip-version-check --no-cache-dir"
 COPY pyproject.toml README.md LICENSE ./
-COPY contract ./contract
-COPY operator ./operator
-COPY worker ./worker
-COPY collector ./collector
-COPY cli ./cli
+# Libraries are installed for packages that are still empty: a change of ours leaves their layer alone.
+RUN for package in contract/receipt_contract contract/receipt_runtime operator/receipt_operator \
+        worker/receipt_worker collector/receipt_collector cli/receipt_cli; do \
+      mkdir -p "$package" && touch "$package/__init__.py"; \
+    done
+ENV OURS="$PIP install --no-deps --force-reinstall ."
 
 FROM build AS build-operator
 RUN $PIP install '.[operator]'
+COPY . .
+RUN $OURS
 
 FROM build AS build-collector
 RUN $PIP install '.[collector]'
+COPY . .
+RUN $OURS
 
 FROM build AS build-cli
 RUN $PIP install '.[cli]'
+COPY . .
+RUN $OURS
 
 FROM build AS build-worker
 ARG WITH_RAPIDOCR=1
@@ -52,6 +59,8 @@ RUN case "$WITH_RAPIDOCR" in \
       0) $PIP install '.[worker]' ;; \
       *) echo "WITH_RAPIDOCR is 0 or 1" >&2; exit 1 ;; \
     esac
+COPY . .
+RUN $OURS
 
 # --- Tesseract, for those that read receipts ----------------------------------------------------
 FROM runtime AS reading

@@ -20,6 +20,9 @@ SERVER_TIMEOUT_SECONDS = 600
 INACTIVITY_SECONDS = 70
 CONNECT_SECONDS = 10
 
+# Else kopf asks the system for our account's name, and a pod's number has none.
+_IDENTITY: Any = "receipt-operator"
+
 
 async def watch(namespaces: Sequence[str], sink: Sink, stop: asyncio.Event) -> None:
     """Watch both kinds in the namespaces until `stop`, or until a signal ends the process."""
@@ -28,6 +31,7 @@ async def watch(namespaces: Sequence[str], sink: Sink, stop: asyncio.Event) -> N
         settings=_settings(),
         namespaces=list(namespaces),
         standalone=True,
+        identity=_IDENTITY,
         stop_flag=stop,
     )
 
