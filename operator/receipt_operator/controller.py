@@ -22,7 +22,7 @@ from receipt_contract.status import MAX_HISTORY
 from receipt_operator import finishing, metrics, reconcile
 from receipt_operator.board import Board, wait
 from receipt_operator.cleaning import Cleaner
-from receipt_operator.cluster import Cluster, ClusterError
+from receipt_operator.cluster import Cluster, ClusterError, GoneError
 from receipt_operator.mirror import Mirror, Shown
 from receipt_operator.observed import Objects, RewoundError, from_document
 from receipt_operator.plan import Planner
@@ -43,6 +43,12 @@ CLEAN_SECONDS = 5.0
 TOP_UP_SECONDS = 0.2  # while receipts wait for a place in the window
 # A database that restarts is back within this; nobody has to hear of it.
 DATABASE_SILENCE_SECONDS = 5.0
+
+# A list of a namespace that is gone is empty; only that of an unknown kind is refused.
+_NO_KINDS = (
+    "The two kinds are not defined in this cluster: apply crds/, or set crds.install in the chart,"
+    " and restart the operator."
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -109,7 +115,8 @@ class Controller:
                 seen += await self._list(namespace)
             except ClusterError as error:
                 failures.append(error)
-                _log.warning("a namespace is not listed", namespace=namespace, sentence=str(error))
+                sentence = _NO_KINDS if isinstance(error, GoneError) else str(error)
+                _log.warning("a namespace is not listed", namespace=namespace, sentence=sentence)
             else:
                 self._listed.add(namespace)
         if len(failures) == len(self._settings.namespaces):
