@@ -14,7 +14,7 @@ from PIL import Image
 
 from receipt_contract.errors import AttemptError, Reason
 from receipt_contract.results import ExtractionStatus
-from receipt_worker import consensus, passes, sheets, signs
+from receipt_worker import card_digits, consensus, passes, sheets, signs
 from receipt_worker.consensus import Decision
 from receipt_worker.document import LineRecord, PageRecord, Reading, ReviewReason
 from receipt_worker.engines import choice
@@ -32,6 +32,7 @@ from receipt_worker.rounds import PageReading, RoundReading
 from receipt_worker.settings import ReadingSettings
 
 PAGES_AT_ONCE = 2  # of a long document, which would keep one core busy for many seconds
+DIGITS = "0123456789"
 MANY_PAGES = 3  # pictured pages from which one pass must do: each more costs seconds a page
 
 
@@ -77,6 +78,7 @@ def look(data: bytes, settings: ReadingSettings, *, today: date) -> Seen:
     opened = time.monotonic()
     looks, more = _first_looks(document, settings, known)
     rounds, decision = read_until_proven(looks, more, known)
+    rounds, decision = _with_card(looks, rounds, decision, settings, known)
     read_all = {item.record.pass_id: item for one in rounds for item in one.outcomes}
     shown = rounds[decision.selected].outcomes
     engine_seconds = sum(item.record.seconds for item in read_all.values())
@@ -119,6 +121,12 @@ def steps(settings: ReadingSettings, *, pages: int) -> tuple[Step, ...]:
 def probe(settings: ReadingSettings) -> Engine:
     """Give the engine that tells which way up a page is."""
     return Tesseract(languages=settings.languages, psm=6, timeout=settings.pass_timeout)
+
+
+def digits(settings: ReadingSettings) -> Engine:
+    """Give the engine that looks at numbers alone, with the model that is installed everywhere."""
+    languages = settings.languages.split("+")[0]
+    return Tesseract(languages=languages, psm=6, timeout=settings.pass_timeout, only=DIGITS)
 
 
 def _first_looks(
@@ -201,6 +209,36 @@ def again(
             raise
         return None
     return in_round(outcomes, known)
+
+
+def _with_card(
+    looks: Sequence[FirstLook],
+    rounds: list[Round],
+    decision: Decision,
+    settings: ReadingSettings,
+    known: Knowledge,
+) -> tuple[list[Round], Decision]:
+    """Look again at a masked card number that no pass could read; all else stays as decided."""
+    [look, *others] = looks
+    own = [one for one in rounds if one.reading.engine == Tesseract.name]
+    if (
+        others
+        or look.sheet.picture is None
+        or any(one.reading.findings.card_last4 for one in rounds)
+    ):
+        return rounds, decision
+    seen = card_digits.completed(
+        [one.outcomes[0] for one in own],
+        look.sheet.picture,
+        known.vocabulary,
+        engine=digits(settings),
+    )
+    changed = {
+        id(one): one if outcome is one.outcomes[0] else in_round([outcome], known)
+        for one, outcome in zip(own, seen, strict=True)
+    }
+    rounds = [changed.get(id(one), one) for one in rounds]
+    return rounds, decide(rounds, frozenset(decision.extraction.review_reasons))
 
 
 def decide(rounds: Sequence[Round], found: frozenset[ReviewReason]) -> Decision:

@@ -31,16 +31,19 @@ class Tesseract:
     """The installed program with its languages; `timeout` is seconds a pass may take.
 
     `psm` is its page segmentation mode: 4 a column of lines of any size, 6 one block of
-    lines, 11 words wherever they are.
+    lines, 11 words wherever they are. `only` are the marks it may give, where they are few.
     """
 
     name = "tesseract"
     engine_type = "traditional_ocr"
 
-    def __init__(self, *, languages: str, psm: int, timeout: float) -> None:
+    def __init__(self, *, languages: str, psm: int, timeout: float, only: str = "") -> None:
         self.languages = languages
         self.psm = psm
         self._timeout = timeout
+        self._config = f"--psm {psm} -c tessedit_do_invert=0"
+        if only:
+            self._config += f" -c tessedit_char_whitelist={only}"
 
     def words(self, image: Image.Image) -> tuple[Word, ...]:
         """Read one image.
@@ -58,7 +61,7 @@ class Tesseract:
             table: dict[str, list[Any]] = pytesseract.image_to_data(
                 picture,
                 lang=self.languages,
-                config=f"--psm {self.psm} -c tessedit_do_invert=0",
+                config=self._config,
                 output_type=pytesseract.Output.DICT,
                 timeout=self._timeout,
             )

@@ -97,9 +97,10 @@ class DateWords(_Table):
 
 
 class CardWords(_Table):
-    """Words that say a line is about a card."""
+    """Words that say a line is about a card, and what else stands in front of its number."""
 
     words: Phrases = ()
+    numbers: Phrases = ()
 
 
 class MerchantWords(_Table):

@@ -65,6 +65,7 @@ class Vocabulary:
     date_labels: frozenset[str]
     other_dates: frozenset[str]
     card_words: frozenset[str]
+    card_numbers: frozenset[str]  # in front of a card's number
     methods: tuple[tuple[str, Method], ...]  # longest first
     receipt_labels: tuple[str, ...]  # longest first, as the other labels
     tax_id_labels: tuple[str, ...]
@@ -161,6 +162,7 @@ def _vocabulary(languages: tuple[LanguageTable, ...], world: World) -> Vocabular
         date_labels=_words(table.dates.labels for table in languages),
         other_dates=_words(table.dates.other for table in languages),
         card_words=_words(table.cards.words for table in languages),
+        card_numbers=_words(table.cards.numbers for table in languages),
         methods=_longest_first(
             (phrase, method)
             for table in languages
