@@ -1,7 +1,7 @@
 """How often a value with such evidence was right: the table measured on labelled receipts.
 
-A table is monotone: more evidence never means less confidence. It is data, made anew by the
-benchmark when extraction changes.
+A table is monotone: more evidence never means less confidence. It is data, fitted anew to labelled
+receipts when extraction changes.
 """
 
 import tomllib
