@@ -17,7 +17,7 @@ from receipt_worker.extraction.lines import Found
 from receipt_worker.extraction.merchant import MerchantFound
 from receipt_worker.extraction.receipt import Findings
 from receipt_worker.extraction.totals import TotalFound
-from receipt_worker.rounds import RoundReading, Support, support, trust
+from receipt_worker.rounds import RoundReading, Support, picture_of, support, trust
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def day(readings: Sequence[RoundReading]) -> Choice[DateFound] | None:
     return _chosen(
         [(reading, found) for reading in readings for found in reading.findings.days],
         same=lambda found: found.value,
-        votes=lambda found: sum(_vote(reading, found.value) for reading in readings),
+        votes=lambda found: sum(_votes(readings, found.value).values()),
         then=lambda found, _: (
             best.count(found.value),
             not found.ambiguous,
@@ -68,6 +68,15 @@ def day(readings: Sequence[RoundReading]) -> Choice[DateFound] | None:
             found.confidence,
         ),
     )
+
+
+def _votes(readings: Sequence[RoundReading], value: date) -> dict[object, float]:
+    """Count one vote a picture: readings of the same one misread it in the same way."""
+    votes: dict[object, float] = {}
+    for place, reading in enumerate(readings):
+        seen = picture_of(reading, place)
+        votes[seen] = max(_vote(reading, value), votes.get(seen, 0.0))
+    return votes
 
 
 def _vote(reading: RoundReading, value: date) -> float:

@@ -14,9 +14,9 @@ from receipt_worker.extraction.identities import CASH_ROUNDING, Evidence
 from receipt_worker.extraction.lines import Found
 from receipt_worker.extraction.merchant import MerchantFound
 from receipt_worker.extraction.totals import TotalFound
-from receipt_worker.rounds import RoundReading
+from receipt_worker.rounds import RoundReading, picture_of
 
-# Readings of one engine that must give the same date; two are enough only where it had no doubt,
+# Pictures on which one engine must read the same date; two are enough only where it had no doubt,
 # and one of an engine that is believed more than others, where no other saw any date.
 AGREEING = 3
 AGREEING_CLEARLY = 2
@@ -81,11 +81,11 @@ def is_total_certain(chosen: Choice[TotalFound]) -> bool:
 def is_date_agreed(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
     """Say whether enough readings gave this date: more engines, a text layer, or clear ones."""
     value = chosen.value.value
-    agreeing = {
-        place: max(found.confidence for found in reading.findings.days if found.value == value)
-        for place, reading in enumerate(readings)
-        if any(found.value == value for found in reading.findings.days)
-    }
+    agreeing: dict[object, float] = {}
+    for place, reading in enumerate(readings):
+        sure = [found.confidence for found in reading.findings.days if found.value == value]
+        seen = picture_of(reading, place)  # the same picture is misread in the same way
+        agreeing.update({seen: max(*sure, agreeing.get(seen, 0.0))} if sure else {})
     if chosen.support.engines >= ENGINES or chosen.reading.given:
         return True
     if chosen.support.trust >= BELIEVED and chosen.value.labelled:
@@ -151,12 +151,13 @@ def _has_rival(readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> b
 def _is_misread(value: date, readings: Sequence[RoundReading], chosen: Choice[DateFound]) -> bool:
     """Say whether only one reading saw this date, one digit off, where another saw the chosen one.
 
-    The chosen one must be beyond that: seen by as many readings as make a date certain.
+    The chosen one must be beyond that: seen on as many pictures as make a date certain.
     """
     days = [reading.findings.days for reading in readings]
     rivals = [[found for found in each if found.value == value] for each in days]
     right = [[found for found in each if found.value == chosen.value.value] for each in days]
-    if sum(map(bool, rivals)) > 1 or sum(map(bool, right)) < AGREEING:
+    pictures = {picture_of(readings[place], place) for place, each in enumerate(right) if each}
+    if sum(map(bool, rivals)) > 1 or len(pictures) < AGREEING:
         return False
     return _is_one_digit_off(value, chosen.value.value) and all(
         any(_is_same_place(rival, found) for each in right for found in each)

@@ -254,6 +254,7 @@ def in_round(outcomes: Sequence[PageOutcome], known: Knowledge) -> Round:
         lines=every,
         findings=receipt.read(every, known.vocabulary, known.assumptions),
         engine=_engine(outcomes),
+        variant=outcomes[0].record.variant,
     )
     return Round(tuple(outcomes), reading)
 

@@ -25,10 +25,16 @@ class RoundReading:
     lines: tuple[Line, ...]
     findings: Findings
     engine: str = "tesseract"
+    variant: str = ""  # of the picture; empty where it is not known
 
     def pass_of(self, page: int) -> int | None:
         """Return the pass that read a page."""
         return next((item.pass_id for item in self.pages if item.page == page), None)
+
+
+def picture_of(reading: RoundReading, place: int) -> tuple[str, str | int]:
+    """Name the picture that was read: engine and variant; its own where that is not known."""
+    return reading.engine, reading.variant or place
 
 
 class Support(NamedTuple):

@@ -265,6 +265,24 @@ def test_three_readings_without_dissent_outweigh_their_doubt() -> None:
     assert decide(doubting, doubting, doubting).extraction.status is ExtractionStatus.COMPLETE
 
 
+def test_readings_of_the_same_picture_are_one_witness_of_a_date() -> None:
+    one, other = (replace(reading(*PROVEN), variant=variant) for variant in ("grey", "even_scaled"))
+
+    assert decide(one, one).extraction.review_reasons == (ReviewReason.PASSES_DISAGREE,)
+    assert decide(one, other).extraction.status is ExtractionStatus.COMPLETE
+
+
+def test_a_picture_read_twice_has_one_vote() -> None:
+    twice = replace(reading(*changed("05.03", "08.03"), confidence=85), variant="even_scaled")
+    others = [
+        replace(reading(*PROVEN, confidence=60), variant=variant) for variant in ("grey", "crop")
+    ]
+
+    found = decide(twice, twice, *others).extraction
+
+    assert found.transaction_date == date(2024, 3, 5)
+
+
 def test_a_proven_total_beats_two_that_agree() -> None:
     agreed = reading(*changed("TOTAL EUR 29.30", "TOTAL EUR 29.80"))
 
