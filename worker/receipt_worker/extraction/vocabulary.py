@@ -7,7 +7,7 @@ another one's restaurant.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -60,6 +60,7 @@ class Vocabulary:
     languages: tuple[LanguageTable, ...]
     world: World
     phrases: tuple[tuple[str, Role], ...]  # longest first
+    phrase_words: frozenset[str]  # all words of them
     lookalikes: frozenset[str]  # never taken for a misread label
     months: Mapping[str, int]
     date_labels: frozenset[str]
@@ -152,6 +153,13 @@ def _vocabulary(languages: tuple[LanguageTable, ...], world: World) -> Vocabular
             for role, phrases in table.roles.items()
             for phrase in phrases
         ),
+        phrase_words=frozenset(
+            word
+            for table in languages
+            for phrases in table.roles.values()
+            for phrase in phrases
+            for word in plain(phrase).split()
+        ),
         lookalikes=_words(table.lookalikes for table in languages),
         months={
             plain(name): number
@@ -228,14 +236,15 @@ def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
     squeezed = "".join(words)
     if not squeezed:
         return None
-    doubtful = [word for word in words if word not in vocabulary.lookalikes]
     for phrase, role in vocabulary.phrases:
         if _holds(phrase, words, squeezed):
             return role
+    near = [_nearly(word, vocabulary) for word in words if word not in vocabulary.lookalikes]
+    begun = frozenset().union(*near)
     for phrase, role in vocabulary.phrases:
         # A short word that says nothing of an amount is too like what can be bought.
         short = role is Role.NONE and len(phrase) <= FUZZY_WORD
-        if not short and _nearly_holds(phrase, doubtful, squeezed):
+        if not short and phrase.split()[0] in begun and _nearly_holds(phrase, near):
             return role
     return None
 
@@ -253,15 +262,19 @@ def _holds(phrase: str, words: list[str], squeezed: str) -> bool:
     return f" {phrase} " in f" {' '.join(words)} "
 
 
-def _nearly_holds(phrase: str, words: list[str], squeezed: str) -> bool:
+def _nearly_holds(phrase: str, near: Sequence[frozenset[str]]) -> bool:
     """Say whether a phrase stands there with one letter wrong in each of its words."""
-    if len(phrase) > len(squeezed) + 1 + phrase.count(" "):
-        return False
     parts = phrase.split()
     return any(
-        all(map(alike, parts, words[start : start + len(parts)]))
-        for start in range(len(words) - len(parts) + 1)
+        all(part in words for part, words in zip(parts, near[start:], strict=False))
+        for start in range(len(near) - len(parts) + 1)
     )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _nearly(word: str, vocabulary: Vocabulary) -> frozenset[str]:
+    """Return the words of labels for which this one may have been misread."""
+    return frozenset(part for part in vocabulary.phrase_words if alike(part, word))
 
 
 def alike(wanted: str, read: str) -> bool:
