@@ -22,11 +22,12 @@ from dev.node import forward, images
 from dev.node.images import Target
 from dev.stack import Stack
 from tests.chart.rendering import CHART
-from tests.e2e.ground import LOOPBACK, Ground, making
+from tests.e2e.ground import LOOPBACK, Ground, making, standing
 from tests.e2e.tenant import OLDER, REGISTRY, Tenant, version
 from tests.support.services import Broker
 
 _KEPT = folders.CHECKOUT / ".e2e"
+_SECONDS = 1200
 
 
 @pytest.fixture(scope="session")
@@ -99,9 +100,14 @@ def pytest_runtest_makereport(
     """Keep what the pods of a failed test said, and name the folder."""
     report = yield
     if report.failed and call.when != "teardown":
-        for one in getattr(item, "funcargs", {}).values():
-            if isinstance(one, Tenant):
-                folder = _KEPT / item.name / one.namespace
-                one.keep(folder)
-                report.sections.append(("kept", f"what its pods said: {folder}"))
+        for one in standing:
+            folder = _KEPT / item.name / one.namespace
+            one.keep(folder)
+            report.sections.append(("kept", f"what its pods said: {folder}"))
     return report
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give time: the first test of all builds images, and an installation has minutes."""
+    for item in items:
+        item.add_marker(pytest.mark.timeout(_SECONDS))

@@ -16,6 +16,8 @@ from tests.support.services import Broker
 
 LOOPBACK = "127.0.0.1"
 
+standing: list[Tenant] = []  # to be looked at when a test fails
+
 _PROCESSES = (
     BrokerUser.OPERATOR,
     BrokerUser.WORKER,
@@ -62,9 +64,11 @@ def empty(ground: Ground, folder: Path, *, receipts: str = RECEIPTS) -> Iterator
             receipts=receipts,
             folder=folder,
         )
+        standing.append(made)
         try:
             yield made
         finally:
+            standing.remove(made)
             made.close()
 
 

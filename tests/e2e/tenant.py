@@ -7,6 +7,7 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -194,11 +195,13 @@ class Tenant:
         items: list[dict[str, Any]] = json.loads(listed)["items"]
         return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
 
-    def wait_rolled_out(self) -> None:
-        """Wait until every Deployment has the pods it asks for."""
-        for component in ("operator", "worker", "collector"):
-            deployment = f"deployment/{RELEASE}-{component}"
-            self.kubectl("rollout", "status", deployment, "--timeout=110s")
+    def said(self, component: str) -> str:
+        """Return what the pods of a component have logged; nothing before they started."""
+        logs = []
+        for pod in self.pods(component):
+            with suppress(KubectlError):
+                logs.append(self.kubectl("logs", pod["metadata"]["name"]))
+        return "\n".join(logs)
 
     def run_schedule(self, component: str) -> str:
         """Run what a CronJob runs now, to its end; return what it said."""
@@ -246,7 +249,8 @@ class Tenant:
             self.cluster.kubectl("annotate", "--overwrite", *found.split(), *owner)
 
     def _names_of_pods(self) -> list[str]:
-        return self.kubectl("get", "pods", "--output=name").split()
+        names = "--output=jsonpath={.items[*].metadata.name}"
+        return self.kubectl("get", "pods", names).split()
 
     def _change(self, verb: str, chart: Path, more: Mapping[str, Any]) -> str:
         return self._run_helm(

@@ -30,16 +30,8 @@ def test_missing_kinds_are_named_by_the_operator(tenant: Tenant) -> None:
     if tenant.cluster.kubectl("get", "crd", *KINDS, "--ignore-not-found"):
         pytest.skip("the kinds are there already, and taking them away would take objects along")
     tenant.start_installing(crds={"install": False})
-    said = ""
 
-    def _is_said() -> bool:
-        nonlocal said
-        said = "\n".join(
-            tenant.kubectl("logs", pod["metadata"]["name"]) for pod in tenant.pods("operator")
-        )
-        return "crds" in said.lower()
-
-    eventually(_is_said, "the operator names the kinds")
+    eventually(lambda: "crds" in tenant.said("operator").lower(), "the operator names the kinds")
     tenant.uninstall()
 
 
