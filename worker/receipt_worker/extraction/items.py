@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from receipt_worker.extraction.labels import Row
 from receipt_worker.extraction.lines import Line
+from receipt_worker.extraction.names import letters
 from receipt_worker.extraction.tables import Role
 from receipt_worker.extraction.vocabulary import Vocabulary, plain, role_of
 
@@ -88,7 +89,7 @@ def _is_sum_of_discounts(row: Row, vocabulary: Vocabulary) -> bool:
 def _is_detail(row: Row, item: Item) -> bool:
     """Say whether a line only tells how many of the item above were bought at which price."""
     counted = _QUANTITY.match(row.line.text)
-    if counted is None or _letters(_name(row)) > len("RM"):
+    if counted is None or letters(_name(row)) > len("RM"):
         return False
     return _fits(_number(counted["count"]), row.amounts[0].value, item.total)
 
@@ -109,7 +110,7 @@ def _without_details_above(found: Sequence[Item]) -> Iterator[Item]:
             below is not None
             and counted is not None
             and item.unit_price is None
-            and _letters(item.description) <= len("RM")
+            and letters(item.description) <= len("RM")
             and _fits(_number(counted["count"]), item.total, below.total)
         ):
             continue
@@ -171,7 +172,7 @@ def _description(row: Row, *, above: str) -> str:
     """Words before the amount, else the line above, else a code: a nameless item still counts."""
     own, other = _name(row), _tidy(above)
     for name in (own, other):
-        if _letters(name) >= LEAST_LETTERS:
+        if letters(name) >= LEAST_LETTERS:
             return name
     return own or row.line.text[: row.amounts[0].start].strip()
 
@@ -180,16 +181,12 @@ def _name(row: Row) -> str:
     """Return the words in front of the amounts, or between them where only a count stands there."""
     text, first, last = row.line.text, row.amounts[0], row.amounts[-1]
     name = _tidy(text[: first.start])
-    if _letters(name) >= LEAST_LETTERS or first is last:
+    if letters(name) >= LEAST_LETTERS or first is last:
         return name
     between = _tidy(text[first.end : last.start])
-    return between if _QUANTITY.match(text) and _letters(between) > LEAST_LETTERS else name
+    return between if _QUANTITY.match(text) and letters(between) > LEAST_LETTERS else name
 
 
 def _tidy(text: str) -> str:
     text = _COUNT_BEHIND.sub(" ", _QUANTITY.sub(" ", _CODE.sub("", text)))
     return _EDGES.sub("", " ".join(text.split()))
-
-
-def _letters(text: str) -> int:
-    return sum(mark.isalpha() for mark in text)
