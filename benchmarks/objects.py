@@ -27,6 +27,7 @@ def finished_ones(pipeline: Pipeline, objects: int) -> list[Figure]:
             figures.append(
                 Figure("objects", f"operator's memory, {there} objects", memory, "MiB", "lower")
             )
+    operator.stop()
     writes, sent = crowd.operator_writes(pipeline), pipeline.published()
     started = time.monotonic()
     operator = pipeline.start_operator()

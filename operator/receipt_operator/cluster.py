@@ -128,9 +128,10 @@ class Cluster:
                 _request_timeout=REQUEST_SECONDS,
             )
 
-    async def post_event(self, observed: Observed, *, type_: str, reason: str, note: str) -> None:
+    async def post_event(
+        self, key: ObjectKey, uid: str, *, type_: str, reason: str, note: str
+    ) -> None:
         """Post an event on an object; `type_` is Normal or Warning."""
-        key = observed.key
         now = datetime.now(UTC)
         body: Any = {
             "metadata": {
@@ -142,7 +143,7 @@ class Cluster:
                 "kind": key.kind.value,
                 "namespace": key.namespace,
                 "name": key.name,
-                "uid": observed.uid,
+                "uid": uid,
             },
             "type": type_,
             "reason": reason,

@@ -11,6 +11,7 @@ from typing import Any
 import kopf
 
 from receipt_contract.requests import GROUP, VERSION, Kind
+from receipt_operator.cluster import LIST_CHUNK
 
 Event = Mapping[str, Any]
 Sink = Callable[[Kind, Event], None]
@@ -19,6 +20,8 @@ Sink = Callable[[Kind, Event], None]
 SERVER_TIMEOUT_SECONDS = 600
 INACTIVITY_SECONDS = 70
 CONNECT_SECONDS = 10
+# A worker of kopf's keeps the last event of its object until it ends.
+IDLE_SECONDS = 0.5
 
 # Else kopf asks the system for our account's name, and a pod's number has none.
 _IDENTITY: Any = "receipt-operator"
@@ -59,6 +62,8 @@ def _settings() -> kopf.OperatorSettings:
     settings.watching.server_timeout = SERVER_TIMEOUT_SECONDS
     settings.watching.inactivity_timeout = INACTIVITY_SECONDS
     settings.watching.connect_timeout = CONNECT_SECONDS
+    settings.watching.chunk_size = LIST_CHUNK  # where it is not told, kopf reads all at once
+    settings.queueing.idle_timeout = IDLE_SECONDS
     return settings
 
 

@@ -24,7 +24,8 @@ _log = structlog.get_logger(__name__)
 
 
 class _Waiting(NamedTuple):
-    about: Observed
+    key: ObjectKey
+    uid: str
     notice: Notice
 
 
@@ -44,7 +45,7 @@ class Herald:
         news = notices.between(before, written.status)
         for notice in self._told.ration(written.key, written.status, news):
             try:
-                self._waiting.put_nowait(_Waiting(written, notice))
+                self._waiting.put_nowait(_Waiting(written.key, written.uid, notice))
             except asyncio.QueueFull:
                 _log.warning("event dropped, too many wait", reason=notice.reason)
 
@@ -54,11 +55,11 @@ class Herald:
 
     async def post_one(self) -> None:
         """Post the event that waits for the longest, once there is one."""
-        about, notice = await self._waiting.get()
+        key, uid, notice = await self._waiting.get()
         await self._lane.acquire()
         try:
             await self._cluster.post_event(
-                about, type_=notice.type, reason=notice.reason, note=notice.note
+                key, uid, type_=notice.type, reason=notice.reason, note=notice.note
             )
         except ClusterError as error:
             _log.warning("event not posted", error=type(error).__name__)

@@ -9,12 +9,12 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import structlog
 from aiolimiter import AsyncLimiter
 
-from receipt_contract.status import ConditionReason, QueuePlace
+from receipt_contract.status import ConditionReason
 from receipt_operator import finishing, metrics, notices
 from receipt_operator.board import Board
 from receipt_operator.cleaning import Ended, Retention
@@ -32,6 +32,7 @@ from receipt_operator.pace import Paces, from_earlier
 from receipt_operator.reconcile import Wanted
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request
+from receipt_operator.settled import Basis, Settled
 from receipt_operator.status import status_of
 from receipt_operator.turns import Places
 from receipt_operator.unready import blocked_status, unreadable_status
@@ -71,15 +72,6 @@ class Shown:
         return (observed.uid, observed.generation) == said
 
 
-class Basis(NamedTuple):
-    """What the status of a request is computed from, the clock and its object aside."""
-
-    request: Request
-    obstacle: Obstacle | None
-    queued: bool
-    place: QueuePlace | None
-
-
 class Mirror:
     """The only writer of statuses."""
 
@@ -112,9 +104,7 @@ class Mirror:
         self._by_request: dict[str, ObjectKey] = {}
         self._unreadable: dict[ObjectKey, Observed] = {}
         self._written_at: dict[ObjectKey, float] = {}
-        self._settled: dict[
-            ObjectKey, tuple[Basis, float]
-        ] = {}  # what the object shows, since when
+        self._settled = Settled(board, places)
         self._paces = Paces()
         self._transitions = AsyncLimiter(TRANSITIONS_PER_SECOND, 1)
         self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
@@ -155,7 +145,7 @@ class Mirror:
     def _untie(self, key: ObjectKey) -> None:
         """Separate an object from the request it showed, which may still be active."""
         self._unreadable.pop(key, None)
-        self._settled.pop(key, None)
+        self._settled.forget(key)
         shown = self._shown.pop(key, None)
         if shown is not None:
             self._by_request.pop(shown.request.request_id, None)
@@ -173,7 +163,9 @@ class Mirror:
             shown = self._shown.get(key) if key is not None else None
             if key is None or shown is None or request.parked:
                 continue
-            if self._is_settled(key, request) or (shown.is_new and request.is_about_to_send):
+            if self._settled.is_settled(key, request) or (
+                shown.is_new and request.is_about_to_send
+            ):
                 continue
             failures = await self._failures(shown, request)
             if self._shown.get(key) is not shown:
@@ -190,20 +182,6 @@ class Mirror:
             for request_id, key in self._by_request.items()
             if request_id not in active and not self._shown[key].request.finished
         ]
-
-    def _is_settled(self, key: ObjectKey, request: Request) -> bool:
-        """Whether an object shows its request as it is, but for what the clock may have changed."""
-        basis, since = self._settled.get(key, (None, 0.0))
-        return basis == self._basis(request) and time.monotonic() - since < INTERVAL_SECONDS
-
-    def _basis(self, request: Request) -> Basis:
-        request_id = request.request_id
-        return Basis(
-            request,
-            self._board.obstacle(request_id),
-            self._board.is_queued(request_id),
-            self._places.of(request_id),
-        )
 
     async def refresh_without_database(self, now: datetime) -> None:
         """Show that the database is away on every unfinished request."""
@@ -275,10 +253,10 @@ class Mirror:
             observed, shown = self._objects.get(key), self._shown.get(key)
             if observed is None:
                 return
-            basis = self._basis(shown.request) if shown and obstacle is None else None
+            basis = self._settled.basis_of(shown.request) if shown and not obstacle else None
             desired = self._desired(observed, shown, now, obstacle)
             if desired is None or desired == observed.status:
-                self._settle(key, basis)
+                self._note(key, basis)
                 return
             if not await self._is_due(observed, shown, desired):
                 return
@@ -292,16 +270,17 @@ class Mirror:
             metrics.STATUS_WRITES.labels(key.kind).inc()
             self._objects.renew(written)
             self._written_at[key] = time.monotonic()
-            self._settle(key, basis)
+            self._note(key, basis)
             self._herald.tell(observed.status, written)
             return
         raise ConflictError("the object changes faster than it is written")
 
-    def _settle(self, key: ObjectKey, basis: Basis | None) -> None:
+    def _note(self, key: ObjectKey, basis: Basis | None) -> None:
+        """Note that an object shows what it should; what an outage had it say does not last."""
         if basis is None:
-            self._settled.pop(key, None)
+            self._settled.forget(key)
         else:
-            self._settled[key] = (basis, time.monotonic())
+            self._settled.note(key, basis)
 
     def _desired(
         self, observed: Observed, shown: Shown | None, now: datetime, obstacle: Obstacle | None
