@@ -17,6 +17,7 @@ from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingLimits, ReadingSettings
 from tests.integration.worker import labelled
 from tests.integration.worker.labelled import CHECKOUT
+from tests.support.receipts import long_receipt
 
 TODAY = date(2026, 3, 1)
 SAMPLES = CHECKOUT / "examples" / "receipts"
@@ -108,3 +109,9 @@ def test_a_text_layer_is_read_without_an_engine(reader: Reader) -> None:
         all(record.engine == "pdf_text_layer" for record in reading.passes) for reading in readings
     ]
     assert all(given)
+
+
+def test_no_time_is_negative_when_pages_are_read_side_by_side(reader: Reader) -> None:
+    reading = reader.read(long_receipt(1, pages=4), today=TODAY)
+
+    assert min(reading.timings.values()) >= 0
