@@ -107,6 +107,21 @@ def test_a_drawing_that_says_the_same_speaks_for_the_line_below_it() -> None:
     assert found.name == "SPORT MARKT"
 
 
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        pytest.param("Hel ere bane", 20, id="letters made of a drawing"),
+        pytest.param("Company Reg #1101083-T", 95, id="a registration"),
+    ],
+)
+def test_nobody_is_named_where_nothing_speaks_for_a_name(text: str, confidence: float) -> None:
+    head = make_lines(text, confidence=confidence)
+
+    found = read((*head, *make_lines("", "TOTAL 1,00")[1:]), VOCABULARY, ASSUMPTIONS)
+
+    assert found.merchant is None
+
+
 def test_specks_that_stand_apart_are_no_part_of_a_name() -> None:
     speck = Word("Hl", 20.0, Box(0, 24, 20, 20))
     words = (speck, *make_lines("YAM FRESH")[0].words)

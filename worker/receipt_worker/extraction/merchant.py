@@ -26,6 +26,7 @@ NUMBER_AGAINST = 12  # digits of a registration, a telephone, a post code
 BELOW_AGAINST = 12  # an address stands above: that of another name
 SCRAP_AGAINST = 9  # letters that the engine guessed
 
+GUESSED = 30.0  # confidence of a line below which its letters alone name nobody
 DOUBTFUL = 60.0  # confidence of a line below which it is a scrap
 MANY_DIGITS = 8
 SCRAP_WORD = 2  # letters a word, on average
@@ -56,7 +57,7 @@ def merchant(lines: Sequence[Line], vocabulary: Vocabulary) -> MerchantFound | N
         if (name := name_of(line.text))
     ]
     further = (*_entities(lines[len(head) :], vocabulary), *_sites(lines, vocabulary))
-    named = [item for item in (*found, *further) if item.score > 0]
+    named = [item for item in (*found, *further) if item.score > 0 and not _is_guess(item)]
     best = max(named, key=lambda item: item.score, default=None)
     if best is None or best not in found:
         return best
@@ -70,6 +71,11 @@ def _head(lines: Sequence[Line]) -> Sequence[Line]:
         (place for place, line in enumerate(lines) if money.amounts(line.text)), len(lines)
     )
     return lines[: min(HEAD_LINES, max(1, first))]
+
+
+def _is_guess(found: MerchantFound) -> bool:
+    """Say whether an engine made letters of a drawing, and nothing speaks for them."""
+    return found.line.confidence < GUESSED and found.score <= PLACE_POINTS - SCRAP_AGAINST
 
 
 def _labelled(line: Line, place: int, vocabulary: Vocabulary) -> MerchantFound | None:
@@ -106,10 +112,10 @@ def _points(head: Sequence[Line], place: int, vocabulary: Vocabulary) -> int:
     lettered, digits = letters(text), sum(mark.isdigit() for mark in name)
     legal = _is_entity(line, vocabulary)
     points = LEGAL_POINTS if legal else 0
-    if not legal and _has_form(line, vocabulary):
-        points = FORM_POINTS
     if not legal and has_word(text, vocabulary.not_merchant):
         points -= AGAINST
+    elif not legal and _has_form(line, vocabulary):
+        points = FORM_POINTS
     if money.amounts(text):
         points -= AGAINST
     if digits > lettered or digits > MANY_DIGITS or _POST_CODE.search(text):
