@@ -46,7 +46,7 @@ _SMALL: dict[str, Any] = {
     "worker": {"resources": {"requests": {"cpu": "100m"}}},
     "collector": {"resources": {"requests": {"cpu": "10m"}}},
     "cli": {"resources": {"requests": {"cpu": "10m"}}},
-    "publisher": {"suspend": True},
+    "publisher": {"suspend": True, "minAgeSeconds": 0},
 }
 
 
