@@ -22,7 +22,7 @@ from dev.node import forward, images
 from dev.node.images import Target
 from dev.stack import Stack
 from tests.chart.rendering import CHART
-from tests.e2e.ground import LOOPBACK, Ground, making, standing
+from tests.e2e.ground import LOOPBACK, Ground, closing, making, standing
 from tests.e2e.tenant import OLDER, REGISTRY, Tenant, version
 from tests.support.services import Broker
 
@@ -45,7 +45,7 @@ def helm() -> Path:
 
 
 @pytest.fixture(scope="session")
-def loaded(cluster: PodCluster) -> Iterator[None]:
+def loaded(cluster: PodCluster) -> None:
     """Have our images on the nodes, under two versions; say how large they are at the end."""
     archives = {}
     for target in Target:
@@ -53,8 +53,7 @@ def loaded(cluster: PodCluster) -> Iterator[None]:
         archives[target] = images.of_ours(target, f"{name}:{version()}")
         cluster.load(archives[target])
         cluster.tag(f"{name}:{version()}", f"{name}:{OLDER}")
-    yield
-    print("\n" + images.sizes(archives))
+    closing.append(images.sizes(archives))
 
 
 @pytest.fixture(scope="session")
@@ -111,3 +110,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give time: the first test of all builds images, and an installation has minutes."""
     for item in items:
         item.add_marker(pytest.mark.timeout(_SECONDS))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how large the images are, and how the namespace of the examples stood in the end."""
+    for text in closing:
+        terminalreporter.write_line(f"\n{text}")

@@ -17,6 +17,7 @@ from tests.support.services import Broker
 LOOPBACK = "127.0.0.1"
 
 standing: list[Tenant] = []  # to be looked at when a test fails
+closing: list[str] = []  # what a run says at its end
 
 _PROCESSES = (
     BrokerUser.OPERATOR,

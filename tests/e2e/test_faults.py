@@ -86,7 +86,8 @@ def test_g1_results_wait_for_a_collector_that_was_scaled_away(running: Tenant) -
     running.put(files)
     collector = f"deployment/{RELEASE}-collector"
     running.kubectl("scale", collector, "--replicas=0")
-    eventually(lambda: not running.pods("collector"), "the collector is gone")
+    gone = ("--for=delete", "--selector=app.kubernetes.io/component=collector", "--timeout=100s")
+    running.kubectl("wait", "pods", *gone)
 
     _ask(running, "waiting", *files)
     eventually(lambda: _waiting_results(running) > 0, "results wait")

@@ -7,6 +7,7 @@ import pytest
 
 from dev import folders, samples
 from receipt_contract.requests import Kind
+from tests.e2e.ground import closing
 from tests.e2e.tenant import RELEASE, Tenant, eventually
 from tests.support.receipts import small_receipt
 
@@ -89,5 +90,6 @@ def test_a_process_says_what_it_waits_for_where_the_documents_look(running: Tena
     [pod] = running.pods("operator")
     place = f"/api/v1/namespaces/{running.namespace}/pods/{pod['metadata']['name']}:8080/proxy"
 
+    closing.append(running.kubectl("get", "pods,crb,rrp"))
     assert running.kubectl("get", "--raw", f"{place}/readyz").strip() == "ok"
     assert "receipts_" in running.kubectl("get", "--raw", f"{place}/metrics")
