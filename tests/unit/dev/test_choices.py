@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from dev import go
@@ -32,3 +34,10 @@ def test_a_go_can_build_the_pinned_programs(version: str, *, expected: bool) -> 
 
 def test_the_pinned_kubernetes_is_the_supported_line() -> None:
     assert programs.kubernetes_version().startswith("1.36.")
+
+
+def test_a_cluster_that_takes_no_images_of_ours_is_refused_where_pods_are_wanted(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(DevError, match="use local or kind"):
+        choice.build_with_pods(Choice.CURRENT, tmp_path)
