@@ -1,6 +1,7 @@
 """Workers that come and go with the queue, by the real KEDA and the chart's own ScaledObject."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,9 +24,11 @@ PAGES = 3
 
 
 @pytest.fixture(scope="module")
-def scaler(ground: Ground, tenant: Tenant) -> BrokerLogins:
-    """Give the broker's user that may only look, known to the namespace by its Secret."""
-    return BrokerLogins(ground.broker, tenant.places.broker)
+def scaler(ground: Ground, tenant: Tenant) -> Iterator[BrokerLogins]:
+    """Give the broker's users, among them the one that may only look."""
+    made = BrokerLogins(ground.broker, tenant.places.broker)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")
