@@ -13,6 +13,7 @@ from receipt_worker.extraction.dates import DateFound
 from receipt_worker.extraction.identities import CASH_ROUNDING, Evidence
 from receipt_worker.extraction.lines import Found
 from receipt_worker.extraction.merchant import MerchantFound
+from receipt_worker.extraction.tables import Role
 from receipt_worker.extraction.totals import TotalFound
 from receipt_worker.rounds import RoundReading, picture_of
 
@@ -101,6 +102,8 @@ def _is_vetoed(readings: Sequence[RoundReading], chosen: Choice[TotalFound]) -> 
         for reading in readings
         if (best := reading.findings.totals.best) is not None and best.value == chosen.value.value
     ]
+    if chosen.reading.findings.totals.surpassed:
+        return True
     if any(best.proven and not totals.contradicted for totals, best in same):
         return False
     return any(totals.contradicted for totals, _ in same)
@@ -115,9 +118,20 @@ def _is_disputed(readings: Sequence[RoundReading], chosen: Choice[TotalFound]) -
         and best.value != chosen.value.value
         and not _leads_to(best, chosen.value)
     ]
-    if any(best.proven for best in others):
+    if any(best.proven or _is_more(best, chosen.value) for best in others):
         return True
     return bool(others) and not chosen.value.proven and chosen.support.engines < ENGINES
+
+
+def _is_more(other: TotalFound, chosen: TotalFound) -> bool:
+    """Say whether a larger total is printed than one that only its parts prove: they prove sums."""
+    strong = {item for item in chosen.evidence if item.strong}
+    return (
+        bool(strong)
+        and strong <= {Evidence.PARTS_SUM, Evidence.ITEMS_SUM}
+        and other.source.role is Role.TOTAL
+        and other.value > chosen.value
+    )
 
 
 def _leads_to(other: TotalFound, chosen: TotalFound) -> bool:

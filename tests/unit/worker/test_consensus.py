@@ -206,6 +206,16 @@ def test_a_date_read_surely_once_beats_one_that_was_guessed_twice() -> None:
     assert ReviewReason.DATE_AMBIGUOUS in found.review_reasons
 
 
+def test_a_larger_total_of_another_reading_disputes_what_only_its_parts_prove() -> None:
+    paid = ("CORNER SHOP", "Date 05.03.2024 12:30", "Subtotal 19.25", "Tax 1.59", "TOTAL EUR 20.84")
+    whole = reading(*paid[:2], "GRAND TOTAL EUR 24.84")
+
+    agreed, disputed = [reading(*paid)] * 2, [reading(*paid), reading(*paid), whole]
+
+    assert decide(*agreed).extraction.status is ExtractionStatus.COMPLETE
+    assert decide(*disputed).extraction.review_reasons == (ReviewReason.PASSES_DISAGREE,)
+
+
 def test_the_sum_before_tax_does_not_dispute_the_total() -> None:
     bought = ("CORNER SHOP", "Date 05.03.2024 12:30", "Tea 26.00", "Rice 26.00", "TOTAL EUR 52.00")
     whole = reading(*bought, "TAX 3.10", "GRAND TOTAL EUR 55.10")

@@ -41,6 +41,7 @@ def find(*texts: str, order: DateOrder = DateOrder.DAY_FIRST) -> tuple[DateFound
         pytest.param("5 de fevereiro de 2024", date(2024, 2, 5), id="a Portuguese month"),
         pytest.param("10 septiembre 2024", date(2024, 9, 10), id="the longest month"),
         pytest.param("-REG #2- 25/12/2016 13:51", date(2016, 12, 25), id="a number in front"),
+        pytest.param("19.01.20 14:35", date(2020, 1, 19), id="the year 20 in front of a time"),
         pytest.param("O5/12/2Ol8", date(2018, 12, 5), id="letters read for digits"),
         pytest.param("GS Jan 2017", date(2017, 1, 5), id="letters that can be one day only"),
         pytest.param("25/Ocl/2017", date(2017, 10, 25), id="a month with a letter misread"),
@@ -75,6 +76,9 @@ def test_a_printed_date_is_read(text: str, value: date) -> None:
         pytest.param("25/Jub/2017", id="a misread month that may be two"),
         pytest.param("12 Feu 2017", id="a misread month between spaces"),
         pytest.param("SO Jan 2017", id="letters that are no day"),
+        pytest.param("19.01.20Z4 07:55", id="half of a long year, the rest misread"),
+        pytest.param("04-06-20)18 07:55", id="half of a long year, with a mark in it"),
+        pytest.param("19.01.20 24", id="half of a long year that was torn"),
     ],
 )
 def test_what_is_no_date_of_a_purchase_is_left_out(text: str) -> None:

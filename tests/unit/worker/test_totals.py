@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from receipt_worker.extraction.identities import Evidence
+from receipt_worker.extraction.tables import Role
 from receipt_worker.extraction.totals import MOST_SOURCES, TotalFound
 from tests.unit.worker.printed import find
 
@@ -202,6 +203,51 @@ def test_a_total_that_no_coins_pay_is_contradicted_by_a_printed_rounding() -> No
     assert find(*lines, "ROUNDING -0.01").totals.contradicted
     assert not find(*lines, "ROUNDING 0.00").totals.contradicted
     assert not find(*lines).totals.contradicted
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(["Subtotal 19.25", "Tax 1.59", "TOTAL 20.84", "Tip 4.00"], id="a tip below"),
+        pytest.param(
+            ["Tea 8.90", "Rice 5.55", "TOTAL 1.50", "Paid 1.50"], id="less than one thing cost"
+        ),
+    ],
+)
+def test_what_is_not_all_that_was_paid_is_surpassed(texts: list[str]) -> None:
+    assert find(*texts).totals.surpassed
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(["TOTAL 20.84", "Tip 4.00", "GRAND TOTAL 24.84"], id="the total with its tip"),
+        pytest.param(["TOTAL 20.84", "Suggested tip 18% 3.47"], id="a tip that is suggested"),
+        pytest.param(["Tea 8.90", "COUPON 7.40", "TOTAL 1.50"], id="after a coupon"),
+        pytest.param(["Tea 8.90", "Rice 8.90", "TOTAL 17.80"], id="the sum of what was bought"),
+    ],
+)
+def test_what_was_paid_is_not_surpassed(texts: list[str]) -> None:
+    assert not find(*texts).totals.surpassed
+
+
+def test_another_total_below_contradicts_one_that_only_items_prove() -> None:
+    texts = ["Tea 8.90", "Rice 6.60", "TOTAL 15.50", "Member price", "TOTAL DUE 14.00"]
+
+    assert find(*texts).totals.contradicted
+
+
+@pytest.mark.parametrize(
+    "label", ["TOTAL DISCOUMT", "TOTAL SAVlNGS", "TOTAL QUANTlTY", "Total descomtos", "Total dto."]
+)
+def test_a_misread_word_beside_total_still_says_what_is_added_up(label: str) -> None:
+    spanish = ["NIF A28164754", "Total IVA 1,20", "Cupom", "Troco 0,00", "Contribuinte"]
+
+    found = find(*spanish, "TOTAL 14.00", f"{label} 1.50")
+
+    assert [
+        total.value for total in found.totals.candidates if total.source.role is Role.TOTAL
+    ] == [Decimal("14.00")]
 
 
 def test_a_tax_table_that_adds_up_to_something_else_contradicts_the_total() -> None:

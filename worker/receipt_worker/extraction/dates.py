@@ -20,6 +20,7 @@ _TWO_DIGIT_BASE = 2000
 _MONTHS_A_YEAR = 12
 _FAR_FUTURE_DAYS = 1  # clocks of tills run ahead of ours, and zones differ
 _LAST_DAY = 31
+_CENTURIES = {"19", "20"}
 _GUESSED = 50.0  # confidence of a date that had to be put right: it wants witnesses
 
 # A separator; the second is the same, or a comma for a point, as they are misread.
@@ -52,6 +53,8 @@ _RUN_TOGETHER = (
 _PATTERNS = tuple(
     re.compile(one, re.IGNORECASE) for one in (_YEAR_FIRST, *_YEAR_LAST, *_RUN_TOGETHER)
 )
+# What stands behind the first half of a long year whose second half was misread or torn off.
+_CUT_YEAR = re.compile(r"\w|[)\]}|!?]\s?\d|\s\d\d(?!\s?[:.h]|\d)")
 _JOINED = re.compile(r"\w+(?P<s>[/\-])[^\W\d_]+(?P=s)\w+")
 # Letters read for digits of a day, and which ones they may be.
 _MISREAD = dict(zip("ODQIlZSGB", ("0", "0", "0", "1", "1", "2", "5", "06", "8"), strict=True))
@@ -179,6 +182,8 @@ def _readings(text: str, vocabulary: Vocabulary, *, order: DateOrder) -> Iterato
 def _reading(match: re.Match[str], vocabulary: Vocabulary, *, order: DateOrder) -> _Reading | None:
     parts, span = match.groupdict(), range(match.start(), match.end())
     year = _year(parts["y"])
+    if parts["y"] in _CENTURIES and _CUT_YEAR.match(match.string, match.end()):
+        return None  # 19.01.20Z4 is no day of 2020
     if "a" in parts:
         second = int(parts["b"].replace(" ", ""))
         told = _numeric(int(parts["a"]), second, year=year, order=order, raw=match[0])

@@ -38,10 +38,14 @@ class TotalFound:
 
 @dataclass(frozen=True)
 class Totals:
-    """All candidates, best first; `contradicted` when an identity with all its parts fails."""
+    """All candidates, best first; `contradicted` when an identity with all its parts fails.
+
+    `surpassed` when the best is not all that was paid, whatever proves it.
+    """
 
     candidates: tuple[TotalFound, ...]
     contradicted: bool
+    surpassed: bool
     tax_rows: tuple[TaxRow, ...]
 
     @property
@@ -62,6 +66,7 @@ def totals(rows: Sequence[Row], items: Sequence[Item], vocabulary: Vocabulary) -
     return Totals(
         candidates=candidates,
         contradicted=best is not None and _contradicted(best, seen),
+        surpassed=best is not None and _is_surpassed(best, seen),
         tax_rows=taxes.matching(seen.table, abs(best.value)) if best else (),
     )
 
@@ -128,9 +133,35 @@ def _contradicted(best: TotalFound, seen: Seen) -> bool:
         return True
     if sum(item.strong for item in best.evidence) > 1:
         return False
+    if Evidence.ITEMS_SUM in best.evidence and _has_total_below(best, seen):
+        return True
     value = abs(best.value)
     differences = identities.paid_minus_change(seen.found)
     paid_fails = bool(differences) and value not in differences
     taxed = [row for row in seen.table if row.tax]
     table_fails = bool(taxed) and not best.proven and not taxes.matching(seen.table, value)
     return paid_fails or table_fails
+
+
+def _has_total_below(best: TotalFound, seen: Seen) -> bool:
+    """Say whether another total is printed below that it does not lead to, as after a discount."""
+    return any(
+        item.role is Role.TOTAL and item.value not in {best.value, *best.bases}
+        for item in _below(best, seen)
+    )
+
+
+def _is_surpassed(best: TotalFound, seen: Seen) -> bool:
+    """Say whether a tip is added below, or one thing cost more and no sum speaks for the total."""
+    if any(item.role is Role.TIP and item.value for item in _below(best, seen)):
+        return True
+    if not best.evidence <= {Evidence.CARD_SLIP, Evidence.PRINTED_TWICE}:
+        return False
+    taken_off = sum(
+        (abs(item.value) for item in seen.found if item.role is Role.DISCOUNT), Decimal(0)
+    )
+    return any(item.total > abs(best.value) + taken_off for item in seen.items)
+
+
+def _below(best: TotalFound, seen: Seen) -> list[Labelled]:
+    return [item for item in seen.found if item.alone and item.position > best.source.position]

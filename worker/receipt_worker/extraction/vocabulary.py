@@ -231,22 +231,28 @@ def _post_code(shapes: tuple[str, ...]) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=REMEMBERED_LINES)
 def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
-    """Role of the longest phrase in a label, misread ones only when none is read exactly."""
+    """Role of the longest phrase in a label; a misread one only where it says more."""
     words = plain(_ZERO_IN_WORD.sub("o", label)).split()
     squeezed = "".join(words)
     if not squeezed:
         return None
-    for phrase, role in vocabulary.phrases:
-        if _holds(phrase, words, squeezed):
-            return role
+    exact = next((item for item in vocabulary.phrases if _holds(item[0], words, squeezed)), None)
     near = [_nearly(word, vocabulary) for word in words if word not in vocabulary.lookalikes]
     begun = frozenset().union(*near)
     for phrase, role in vocabulary.phrases:
+        if exact is not None and not _says_more(phrase, exact[0]):
+            continue
         # A short word that says nothing of an amount is too like what can be bought.
         short = role is Role.NONE and len(phrase) <= FUZZY_WORD
         if not short and phrase.split()[0] in begun and _nearly_holds(phrase, near):
             return role
-    return None
+    return exact[1] if exact else None
+
+
+@cache
+def _says_more(phrase: str, other: str) -> bool:
+    """Say whether a phrase has all words of another one and more: total discount beside total."""
+    return len(phrase) > len(other) and set(phrase.split()) > set(other.split())
 
 
 def has_word(text: str, words: Iterable[str]) -> bool:
