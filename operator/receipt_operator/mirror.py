@@ -32,7 +32,7 @@ from receipt_operator.pace import Paces, from_earlier
 from receipt_operator.reconcile import Wanted
 from receipt_operator.register.database import Database
 from receipt_operator.register.rows import ObjectKey, Request
-from receipt_operator.settled import Basis, Settled
+from receipt_operator.settled import Basis, Past, Settled
 from receipt_operator.status import status_of
 from receipt_operator.turns import Places
 from receipt_operator.unready import blocked_status, unreadable_status
@@ -105,6 +105,7 @@ class Mirror:
         self._unreadable: dict[ObjectKey, Observed] = {}
         self._written_at: dict[ObjectKey, float] = {}
         self._settled = Settled(board, places)
+        self._past: dict[ObjectKey, Past] = {}
         self._paces = Paces()
         self._transitions = AsyncLimiter(TRANSITIONS_PER_SECOND, 1)
         self._progress = AsyncLimiter(PROGRESS_PER_SECOND, 1)
@@ -146,6 +147,7 @@ class Mirror:
         """Separate an object from the request it showed, which may still be active."""
         self._unreadable.pop(key, None)
         self._settled.forget(key)
+        self._past.pop(key, None)
         shown = self._shown.pop(key, None)
         if shown is not None:
             self._by_request.pop(shown.request.request_id, None)
@@ -195,14 +197,14 @@ class Mirror:
         await self._refresh_all([key for key in keys if self._queue.stuck(key)], now)
 
     def finished(self) -> Iterator[Ended]:
-        """Every object whose request has finished, as both are known now."""
-        for key, shown in self._shown.items():
-            observed, finished_at = self._objects.get(key), shown.request.finished_at
-            if observed is not None and finished_at is not None and shown.speaks_of(observed):
-                yield Ended(observed, shown.want.spec, finished_at)
+        """Every object that shows the end of its request."""
+        for key, past in self._past.items():
+            observed = self._objects.get(key)
+            if observed is not None and past.speaks_of(observed):
+                yield Ended(observed, past.spec, past.finished_at)
 
     def _is_shown(self, observed: Observed) -> bool:
-        shown = self._shown.get(observed.key)
+        shown = self._shown.get(observed.key) or self._past.get(observed.key)
         is_judged = observed.key in self._unreadable
         return is_judged or (shown is not None and shown.speaks_of(observed))
 
@@ -256,7 +258,7 @@ class Mirror:
             basis = self._settled.basis_of(shown.request) if shown and not obstacle else None
             desired = self._desired(observed, shown, now, obstacle)
             if desired is None or desired == observed.status:
-                self._note(key, basis)
+                self._note(key, shown, basis)
                 return
             if not await self._is_due(observed, shown, desired):
                 return
@@ -270,22 +272,31 @@ class Mirror:
             metrics.STATUS_WRITES.labels(key.kind).inc()
             self._objects.renew(written)
             self._written_at[key] = time.monotonic()
-            self._note(key, basis)
+            self._note(key, shown, basis)
             self._herald.tell(observed.status, written)
             return
         raise ConflictError("the object changes faster than it is written")
 
-    def _note(self, key: ObjectKey, basis: Basis | None) -> None:
+    def _note(self, key: ObjectKey, shown: Shown | None, basis: Basis | None) -> None:
         """Note that an object shows what it should; what an outage had it say does not last."""
-        if basis is None:
+        if shown is None or basis is None or self._shown.get(key) is not shown:
             self._settled.forget(key)
-        else:
+        elif shown.request.finished_at is None:
             self._settled.note(key, basis)
+        else:
+            claim, spec = shown.want.claim, shown.want.spec
+            self._untie(key)
+            self._past[key] = Past(
+                claim.object_uid, shown.want.generation, spec, shown.request.finished_at
+            )
 
     def _desired(
         self, observed: Observed, shown: Shown | None, now: datetime, obstacle: Obstacle | None
     ) -> Mapping[str, Any] | None:
         """Compute the status; None while the object's spec waits for its reconciliation."""
+        past = self._past.get(observed.key)
+        if past is not None and past.speaks_of(observed):
+            return None
         judged = self._unreadable.get(observed.key)
         if judged is not None:
             is_same = (judged.uid, judged.generation) == (observed.uid, observed.generation)

@@ -1,11 +1,18 @@
-"""Which objects show their request as it is, so that a look need not compute their status again."""
+"""Which objects show their request as it is: a look need not compute their status again.
+
+Of one that shows its end next to nothing is kept: there may be very many, and they rest.
+"""
 
 import time
+from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
+from receipt_contract.requests import RequestSpec
 from receipt_contract.status import QueuePlace
 from receipt_operator.board import Board
 from receipt_operator.facts import Obstacle
+from receipt_operator.observed import Observed
 from receipt_operator.register.rows import ObjectKey, Request
 from receipt_operator.turns import Places
 
@@ -19,6 +26,20 @@ class Basis(NamedTuple):
     obstacle: Obstacle | None
     queued: bool
     place: QueuePlace | None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is kept of an object that shows the end of its request; the register has the rest."""
+
+    object_uid: str
+    generation: int
+    spec: RequestSpec
+    finished_at: datetime
+
+    def speaks_of(self, observed: Observed) -> bool:
+        """Whether the object is still the one that shows it."""
+        return (observed.uid, observed.generation) == (self.object_uid, self.generation)
 
 
 class Settled:
