@@ -43,6 +43,7 @@ e2e: programs ## Test the chart with real pods, images built here, as root; ARGS
 .PHONY: keda
 keda: programs ## Test scaling with the real KEDA and real pods, as root; ARGS goes to pytest
 	@$(RUN) -m dev.node.prepare
+	@$(RUN) -m dev.node.keda
 	@$(RUN) -m pytest tests/e2e/scaling $(ARGS)
 
 .PHONY: chart

@@ -89,3 +89,7 @@ def _module() -> Module:
     if found is None:
         raise ValueError(f"keda_programs/go.mod names no version of {_KEDA}")
     return Module("keda", _FOLDER, found[1], "-s -w")
+
+
+if __name__ == "__main__":
+    build_all()
