@@ -8,6 +8,7 @@ from receipt_contract.requests import Kind
 from tests.gitops.desk import REPROCESS, Desk, request
 from tests.support.amqp import eventually
 from tests.support.answerer import answering
+from tests.support.pipeline import count
 
 pytestmark = pytest.mark.cluster
 
@@ -56,7 +57,7 @@ def test_g3_an_object_deleted_while_it_runs_goes_on(desk: Desk) -> None:
     revision = desk.commit(name, request=request(name, *references, maxInFlight=2))
     desk.create_application(name)
     desk.wait_synced(name, revision, health="Progressing")
-    desk.pipeline.wait(REPROCESS, name, lambda status: status["progress"]["published"] == 2)
+    desk.pipeline.wait(REPROCESS, name, lambda status: count(status, "published") == 2)
     first = _uid(desk, name)
 
     desk.pipeline.delete(REPROCESS, name)

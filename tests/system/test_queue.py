@@ -83,7 +83,7 @@ def test_the_first_estimate_comes_from_the_run_before(crowded: Pipeline) -> None
     status = crowded.wait(
         REPROCESS,
         "again",
-        lambda status: status["run"]["id"] == "two" and status["rate"].get("basis"),
+        lambda status: status["run"]["id"] == "two" and status.get("rate", {}).get("basis"),
     )
     with answering(crowded.broker_url):
         crowded.wait_finished(REPROCESS, "again", run_id="two")
