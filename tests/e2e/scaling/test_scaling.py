@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from dev.node import keda
-from dev.rabbitmq import RabbitMQ
 from receipt_contract.access import BrokerUser
 from receipt_contract.requests import Kind
 from tests.e2e.ground import Ground
@@ -95,54 +94,3 @@ def test_g2_a_second_worker_comes_for_a_backlog_and_goes_without_losing_its_rece
 
     assert (status["state"], count(status, "done")) == ("Succeeded", RECEIPTS)
     assert _runs(scaled) == len(references)
-
-
-def test_a_scaler_that_may_not_look_says_so_and_takes_no_worker_away(
-    scaled: Tenant, ground: Ground
-) -> None:
-    secret = scaled.kubectl("get", "secret", SECRET, "--output=json")
-    wrong = {**json.loads(secret)["data"], "password": "d3Jvbmc="}
-    patch = json.dumps({"data": wrong})
-    scaled.kubectl("patch", "secret", SECRET, "--type=merge", f"--patch={patch}")
-    scaled.kubectl("annotate", "scaledobject", f"{RELEASE}-worker", "example.test/look-again=1")
-
-    eventually(lambda: "401" in _events(scaled), "an event says that the login is refused")
-    kept = _workers(scaled)
-    right = json.dumps({"data": json.loads(secret)["data"]})
-    scaled.kubectl("patch", "secret", SECRET, "--type=merge", f"--patch={right}")
-    eventually(lambda: _condition(scaled, "Ready") == "True", "the ScaledObject is ready again")
-
-    assert kept == 1
-    assert ground.cluster.kubectl("get", "apiservice", "v1beta1.external.metrics.k8s.io")
-
-
-def _events(tenant: Tenant) -> str:
-    selector = "--field-selector=involvedObject.kind=ScaledObject"
-    return tenant.kubectl("get", "events", selector)
-
-
-def test_a_broker_that_is_away_takes_no_worker_away(
-    scaled: Tenant, rabbitmq_server: RabbitMQ
-) -> None:
-    rabbitmq_server.kill()
-    eventually(lambda: _condition(scaled, "Fallback") == "True", "KEDA falls back")
-    kept = _workers(scaled)
-    rabbitmq_server.start()
-    eventually(lambda: _condition(scaled, "Fallback") == "False", "KEDA looks again")
-
-    assert kept == 1
-
-
-def test_the_other_protocol_asks_the_queue_itself(scaled: Tenant) -> None:
-    own = {"enabled": True, "protocol": "amqp", "secret": SECRET, "queueLength": 2}
-    times = {"pollingSeconds": 2, "scaleDownSeconds": 10}
-    before = _runs(scaled)
-    scaled.upgrade(keda={**own, **times})
-    references = _ask_for(scaled, "amqp", first=200)
-
-    eventually(lambda: _workers(scaled) == 2, "a second worker comes")
-    status = scaled.wait_finished(REPROCESS, "amqp")
-    eventually(lambda: _workers(scaled) == 1, "one worker stays")
-
-    assert count(status, "done") == RECEIPTS
-    assert _runs(scaled) == before + len(references)
