@@ -62,15 +62,16 @@ def _for_approval(present: Sequence[Request]) -> Iterator[tuple[str, QueuePlace]
 def _for_another_run(
     active: Sequence[Request], present: Sequence[Request]
 ) -> Iterator[tuple[str, QueuePlace]]:
-    by_run: dict[tuple[ObjectKey, str], list[Request]] = {}
-    for request in active:
-        by_run.setdefault((request.key, request.run_id), []).append(request)
-    for request in present:
-        run_id = request.wish.get("target", {}).get("retryFailedOf")
-        if run_id is None or request.state is not RequestState.PLANNING:
-            continue
-        ahead = by_run.get((request.key, run_id), [])
-        if ahead and not request.awaiting_approval:
+    waiting = [
+        (request, run_id)
+        for request in present
+        if request.state is RequestState.PLANNING
+        and not request.awaiting_approval
+        and (run_id := request.wish.get("target", {}).get("retryFailedOf")) is not None
+    ]
+    for request, run_id in waiting:
+        ahead = [one for one in active if (one.key, one.run_id) == (request.key, run_id)]
+        if ahead:
             left = sum(one.counts.unended for one in ahead)
             yield request.request_id, QueuePlace(position=1, ahead=left)
 
