@@ -69,8 +69,11 @@ def _for_another_run(
         and not request.awaiting_approval
         and (run_id := request.wish.get("target", {}).get("retryFailedOf")) is not None
     ]
+    by_run: dict[tuple[ObjectKey, str], list[Request]] = {}
+    for request in active if waiting else ():
+        by_run.setdefault((request.key, request.run_id), []).append(request)
     for request, run_id in waiting:
-        ahead = [one for one in active if (one.key, one.run_id) == (request.key, run_id)]
+        ahead = by_run.get((request.key, run_id), [])
         if ahead:
             left = sum(one.counts.unended for one in ahead)
             yield request.request_id, QueuePlace(position=1, ahead=left)
