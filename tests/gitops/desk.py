@@ -80,8 +80,13 @@ class Desk:
 
     # Applications
 
-    def create_application(self, name: str, *, heals: bool = True, **annotations: str) -> None:
-        """Create an application from our example; annotations are those of Argo CD itself."""
+    def create_application(
+        self, name: str, *, heals: bool = True, retries: int = 0, **annotations: str
+    ) -> None:
+        """Create an application from our example; annotations are those of Argo CD itself.
+
+        Argo CD tries a refused sync again as often as `retries` says.
+        """
         document = yaml.safe_load(_EXAMPLE.read_text(encoding="utf-8"))
         document["metadata"] = {
             "name": name,
@@ -93,7 +98,7 @@ class Desk:
         }
         spec = document["spec"]
         spec["source"] |= {"repoURL": self.repository.url, "path": name}
-        spec["syncPolicy"] |= {"syncOptions": [_PRUNE], "retry": {"limit": 0}}
+        spec["syncPolicy"] |= {"syncOptions": [_PRUNE], "retry": _retry(retries)}
         spec["syncPolicy"]["automated"]["selfHeal"] = heals
         spec["destination"] = {"name": argocd.CLUSTER, "namespace": self.pipeline.namespace}
         self.argocd.kubectl("apply", "--filename=-", text=json.dumps(document))
@@ -113,7 +118,8 @@ class Desk:
         before = self.read(name)["status"].get("operationState", {}).get("startedAt")
         time.sleep(1.1)  # the time that tells two operations apart has whole seconds
         how = {"revision": "main", "prune": True, "syncOptions": [_PRUNE]}
-        operation = {"operation": {"sync": how}}
+        retry = self.read(name)["spec"]["syncPolicy"]["retry"]
+        operation = {"operation": {"sync": how, "retry": retry}}
         self.argocd.kubectl(
             *("patch", _APPLICATION, name, "--type=merge", f"--patch={json.dumps(operation)}")
         )
@@ -236,3 +242,7 @@ def request(name: str, *references: str, kind: Kind = REPROCESS, **fields: Any) 
         "metadata": {"name": name, **metadata},
         "spec": {"target": {"references": list(references)}, **fields},
     }
+
+
+def _retry(times: int) -> dict[str, Any]:
+    return {"limit": times, "backoff": {"duration": "1s", "factor": 1, "maxDuration": "5s"}}

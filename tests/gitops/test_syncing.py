@@ -10,6 +10,7 @@ pytestmark = pytest.mark.cluster
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 EXPECTED = {"Missing", "Progressing", "Healthy"}
 COMPARE = "ServerSideDiff=true"
+RETRIES = 5  # Replace names the version it read: a status written in between has it refused
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_g3_syncing_again_sends_nothing(desk: Desk, name: str, options: str, com
         return desk.commit(name, request=document)
 
     revision = wanted("red")
-    desk.create_application(name, compare_options=compare)
+    desk.create_application(name, retries=RETRIES, compare_options=compare)
     desk.wait_synced(name, revision, health="Progressing")
     with answering(desk.pipeline.broker_url):
         desk.wait_synced(name, revision, health="Healthy")
