@@ -11,7 +11,7 @@ from receipt_contract.requests import Kind
 from receipt_contract.status import MAX_REASON_CLASSES
 from receipt_contract.topology import REASON_HEADER, WORK_SIDE
 from receipt_runtime.amqp.messages import Message
-from tests.support.amqp import Visitor
+from tests.support.amqp import Visitor, eventually
 from tests.support.answerer import answering
 from tests.support.pipeline import Pipeline, condition_of, count
 from tests.support.promises import check_object
@@ -101,7 +101,13 @@ def test_every_reason_for_which_work_is_given_up_is_shown_on_the_object(running:
         running.apply(REPROCESS, f"given-up-{number}", target={"references": references})
         running.wait(REPROCESS, f"given-up-{number}", partial(_is_sent, len(lot)))
 
-    running.visit(_give_up)
+    given_up: set[str] = set()
+
+    def is_all_given_up() -> bool:
+        given_up.update(running.visit(_give_up))
+        return given_up.issuperset(GIVEN_UP)
+
+    eventually(is_all_given_up)  # what a queue gave back may be there only a moment later
 
     for number, lot in enumerate(lots):
         status = running.wait_finished(REPROCESS, f"given-up-{number}")
@@ -117,8 +123,9 @@ def _is_sent(receipts: int, status: dict[str, Any]) -> bool:
     return count(status, "published") == receipts
 
 
-def _give_up(visitor: Visitor) -> None:
+def _give_up(visitor: Visitor) -> list[str]:
     """Move all work to the dead exchange as a worker does, each for the reason in its name."""
+    reasons = []
     for work in visitor.take_all(WORK_SIDE.work):
         reference = json.loads(work.body)["source_reference"]
         reason = reference.rpartition("/")[2].removesuffix(".png")
@@ -132,3 +139,5 @@ def _give_up(visitor: Visitor) -> None:
                 headers={REASON_HEADER: reason},
             )
         )
+        reasons.append(reason)
+    return reasons
