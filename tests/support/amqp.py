@@ -118,11 +118,14 @@ class Visitor:
         channel = self._connection.channel()
         channel.basic_qos(prefetch_count=count)
         stream = channel.consume(queue, inactivity_timeout=STREAM_SECONDS)
+        last = 0
         for method, properties, body in islice(stream, count):
             if method is None:  # somebody else took some
                 break
             yield _taken(properties, body)
-            channel.basic_ack(method.delivery_tag)
+            last = method.delivery_tag
+        if last:  # all at once: each ack before would have let one more come
+            channel.basic_ack(last, multiple=True)
         channel.close()
 
     def put(self, message: Message) -> None:
