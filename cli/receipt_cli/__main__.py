@@ -27,6 +27,11 @@ def _sentence(error: Exception) -> str:
 
     if isinstance(error, ReceiptError | SettingsError):
         return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"This installation of ledger lacks {error.name}, as one that reads no receipts may:"
+            " install receipt-operator[cli], or build the image with WITH_OCR=1."
+        )
     return f"An error inside the program: {type(error).__name__}."
 
 

@@ -3,6 +3,7 @@
 Changes nothing. A part whose address is not given is passed over.
 """
 
+import importlib.util
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -19,7 +20,6 @@ from receipt_operator import caches
 from receipt_runtime import files
 from receipt_runtime.amqp import preflight
 from receipt_runtime.settings import read
-from receipt_worker.engines import tesseract
 from receipt_worker.settings import ReadingSettings
 
 OLDEST_BROKER = (3, 10)
@@ -34,7 +34,7 @@ class State(StrEnum):
     OK = "ok"
     PROBLEM = "problem"
     UNSEEN = "unseen"  # cannot be looked at from here
-    SKIPPED = "skipped"  # its address was not given
+    SKIPPED = "skipped"  # its address was not given, or nothing here needs it
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,17 @@ def examine(patient: Patient) -> Iterator[Finding]:
         _broker(patient.rabbitmq_url, settings) if patient.rabbitmq_url else _skipped("broker")
     )
     yield from _database(patient.dsn) if patient.dsn else _skipped("database")
-    yield from _tesseract(settings)
+    yield from (
+        _tesseract(settings)
+        if importlib.util.find_spec("pytesseract")
+        else _skipped("tesseract", "this installation reads no receipts")
+    )
     yield from _root(patient.root) if patient.root else _skipped("receipts root")
     yield from _cache(patient.cache) if patient.cache else _skipped("cache root")
 
 
-def _skipped(check: str) -> Iterator[Finding]:
-    yield Finding(check, State.SKIPPED, "Not looked at: no address was given.")
+def _skipped(check: str, because: str = "no address was given") -> Iterator[Finding]:
+    yield Finding(check, State.SKIPPED, f"Not looked at: {because}.")
 
 
 def _broker(url: str, settings: ReadingSettings) -> Iterator[Finding]:
@@ -147,6 +151,8 @@ def _database(dsn: str) -> Iterator[Finding]:
 
 
 def _tesseract(settings: ReadingSettings) -> Iterator[Finding]:
+    from receipt_worker.engines import tesseract  # noqa: PLC0415 - where receipts are read only
+
     try:
         version = tesseract.version()
         installed = tesseract.installed_languages()

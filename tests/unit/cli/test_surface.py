@@ -65,6 +65,46 @@ def test_g8_a_failure_is_one_sentence_without_any_value(
     assert "hunter2" not in ran.stderr
 
 
+_WITHOUT_READING = """
+import sys
+sys.modules.update(dict.fromkeys(("PIL", "numpy", "pypdfium2", "pytesseract")))
+sys.argv[0] = "ledger"
+from receipt_cli.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        pytest.param(
+            ("receipts", "extract", "/"),
+            ExitCode.FAILED,
+            "lacks pytesseract, as one that reads no receipts may: install",
+            id="a command that reads receipts says so",
+        ),
+        pytest.param(
+            ("doctor", "--format", "text"),
+            ExitCode.DONE,
+            "tesseract: Not looked at: this installation reads no receipts.",
+            id="the doctor passes the engine over",
+        ),
+    ],
+)
+def test_an_installation_that_reads_no_receipts_says_so(
+    arguments: tuple[str, ...], code: ExitCode, sentence: str
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_READING, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert ran.returncode == code
+    assert sentence in ran.stdout + ran.stderr
+
+
 def test_g8_a_broker_address_that_cannot_be_read_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"any content will do")
     environment = {"RABBITMQ_URL": "ht tp://ada:hunter2@broker:port"}

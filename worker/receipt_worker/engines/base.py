@@ -1,10 +1,11 @@
 """What an OCR engine is to us: words out of one page image."""
 
-from typing import Protocol
-
-from PIL import Image
+from typing import TYPE_CHECKING, Protocol
 
 from receipt_worker.extraction.lines import Word
+
+if TYPE_CHECKING:  # settings speak of engines also where no receipt is read
+    from PIL import Image
 
 
 class Engine(Protocol):
@@ -30,6 +31,6 @@ class Engine(Protocol):
         """Models it was set up with, where there is a choice."""
         ...
 
-    def words(self, image: Image.Image) -> tuple[Word, ...]:
+    def words(self, image: "Image.Image") -> tuple[Word, ...]:
         """Read one page image."""
         ...
