@@ -42,6 +42,9 @@ class Label:
     is_total_doubtful: bool = False
     card_digits: frozenset[str] = frozenset()
     items_sum: Decimal | None = None
+    currency: str | None = None
+    hour: str | None = None  # HH:MM, as a program wrote it down; so is the tax
+    tax: Decimal | None = None
 
     @property
     def name(self) -> str:
@@ -54,11 +57,13 @@ def load() -> list[Label]:
     return [
         _label(row)
         for name in ("ground_truth.jsonl", "text_pdf/ground_truth.jsonl")
-        for row in _rows(FOLDER / name)
+        for row in rows(name)
     ]
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def rows(name: str) -> list[dict[str, Any]]:
+    """Read a file of labels below the folder; empty where it is not here."""
+    path = FOLDER / name
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -74,6 +79,8 @@ def _label(row: dict[str, Any]) -> Label:
         is_total_doubtful="total" in (row.get("suspect") or ()),
         card_digits=frozenset(row.get("card_last4_in_transcript") or ()),
         items_sum=_items_sum(row.get("silver")),
+        currency=row["currency"],
+        **_written_down(row.get("silver")),
     )
 
 
@@ -82,3 +89,11 @@ def _items_sum(silver: dict[str, Any] | None) -> Decimal | None:
     if silver is None or not (silver["agrees_with_gold"] and silver["items_sum_ok"]):
         return None
     return sum((Decimal(item["total_price"]) for item in silver["items"]), Decimal(0))
+
+
+def _written_down(silver: dict[str, Any] | None) -> dict[str, Any]:
+    """Take time and tax that a program wrote down, where it does not contradict a person."""
+    if silver is None or not silver["agrees_with_gold"]:
+        return {}
+    hour, tax = silver.get("time"), Decimal(silver.get("tax") or 0)
+    return {"hour": hour[:5] if hour else None, "tax": tax or None}

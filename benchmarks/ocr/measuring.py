@@ -1,7 +1,7 @@
 """Reads labelled receipts as a worker does, on every core, and keeps what each one cost."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -33,14 +33,25 @@ class Run:
     wall_seconds: float
 
 
-def run(labels: Sequence[Label], settings: ReadingSettings, *, readers: int, today: date) -> Run:
+def _as_it_is(label: Label) -> bytes:
+    return label.path.read_bytes()
+
+
+def run(
+    labels: Sequence[Label],
+    settings: ReadingSettings,
+    *,
+    readers: int,
+    today: date,
+    content: Callable[[Label], bytes] = _as_it_is,
+) -> Run:
     """Read every receipt once, `readers` at a time; in the order of the labels."""
     free: SimpleQueue[Reader] = SimpleQueue()
 
     def read(label: Label) -> Measured:
         reader = free.get()
         try:
-            reading = reader.read(label.path.read_bytes(), today=today)
+            reading = reader.read(content(label), today=today)
         except ReceiptError:
             reading = None
         cost = reader.cost

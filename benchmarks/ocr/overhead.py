@@ -7,17 +7,17 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
 
 from benchmarks.ocr.computing import timed
+from benchmarks.ocr.every_pass import knowledge
 from benchmarks.ocr.labels import Label
+from benchmarks.ocr.report import Figures, Row
 from receipt_worker import imaging, passes, reading, sheets
 from receipt_worker.engines.choice import Engines
 from receipt_worker.extraction import vocabulary
-from receipt_worker.extraction.receipt import Assumptions
 from receipt_worker.imaging import Prepared
 from receipt_worker.passes import Step
 from receipt_worker.reading import Knowledge
@@ -27,30 +27,18 @@ from receipt_worker.sheets import Sheet
 SAMPLE = 12  # receipts, evenly spread
 
 
-@dataclass(frozen=True)
-class Overhead:
-    """Seconds a receipt: the program alone, one pass of ours around it, and all else it takes."""
-
-    program: float
-    one_pass: float
-    preparation: float
-
-    def sentence(self) -> str:
-        """Say it in one line."""
-        more = 100.0 * (self.one_pass / self.program - 1.0)
-        return (
-            f"One pass: {self.one_pass:.3f} CPU s, the program alone {self.program:.3f} on the same"
-            f" picture ({more:+.1f} %); decoding, levelling, cropping and lighting"
-            f" {self.preparation:.3f} CPU s."
-        )
+ROWS = (
+    Row("the program alone", "program", "s", more_is_better=False),
+    Row("our pass around it", "one_pass", "s", more_is_better=False),
+    Row("that is more by", "more", "%", more_is_better=False),
+    Row("decoding and preparing", "preparation", "s", more_is_better=False),
+)
 
 
-def measure(labels: Sequence[Label], settings: ReadingSettings, *, today: date) -> Overhead:
-    """Read a sample once with each."""
+def measure(labels: Sequence[Label], settings: ReadingSettings, *, today: date) -> Figures:
+    """Read a sample once with each; CPU seconds a receipt."""
     alone = settings.model_copy(update={"engines": Engines.TESSERACT})
-    known = Knowledge(
-        vocabulary.load(), Assumptions(today=today, oldest_years=settings.oldest_years)
-    )
+    known = knowledge(alone, today)
     step = reading.steps(alone, pages=1)[0]
     program = one_pass = preparation = 0.0
     sample = labels[:: max(1, len(labels) // SAMPLE)]
@@ -64,7 +52,12 @@ def measure(labels: Sequence[Label], settings: ReadingSettings, *, today: date) 
             one_pass += timed(partial(_pass, step, sheet, known))[1] - preparing
             preparation += decoding + preparing
     count = len(sample)
-    return Overhead(program / count, one_pass / count, preparation / count)
+    return {
+        "program": program / count,
+        "one_pass": one_pass / count,
+        "more": 100.0 * (one_pass / program - 1.0),
+        "preparation": preparation / count,
+    }
 
 
 def _sheet(path: Path, settings: ReadingSettings) -> Sheet:

@@ -70,10 +70,10 @@ def _share(scores: Sequence[Score], measure: Measure) -> float | None:
     return 100.0 * mean(judged) if judged else None
 
 
-def show(found: Mapping[str, Figures], earlier: Mapping[str, Figures]) -> None:
-    """Print the table; behind each figure how it differs from the run before."""
-    print(f"{'':<28}" + "".join(f"{name:>22}" for name in found))
-    for row in ROWS:
+def show(rows: Sequence[Row], found: Mapping[str, Figures], earlier: Mapping[str, Figures]) -> None:
+    """Print a table; behind each figure how it differs from the run before."""
+    print(f"\n{'':<28}" + "".join(f"{name:>22}" for name in found))
+    for row in rows:
         cells = [
             _cell(one[row.key], earlier.get(name, {}).get(row.key), row)
             for name, one in found.items()
@@ -105,15 +105,9 @@ def _is_grave(measure: Measure) -> bool:
     return measure in {Measure.TOTAL, Measure.DATE}
 
 
-def write(
-    path: Path,
-    found: Mapping[str, Figures],
-    scores: Sequence[Score],
-    measured: Sequence[Measured],
-    settings: Mapping[str, Any],
-) -> None:
-    """Write figures, and each receipt with its cost and its misses."""
-    receipts = [
+def receipts(scores: Sequence[Score], measured: Sequence[Measured]) -> list[dict[str, Any]]:
+    """Tell each receipt with its cost and its misses."""
+    return [
         {
             "file": score.label.name,
             "collection": score.label.collection,
@@ -125,9 +119,6 @@ def write(
         }
         for score, one in zip(scores, measured, strict=True)
     ]
-    document = {"settings": settings, "figures": found, "receipts": receipts}
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 
 def _passes(one: Measured) -> list[str]:
@@ -135,9 +126,16 @@ def _passes(one: Measured) -> list[str]:
     return [f"{record.engine} {record.variant}" for record in records]
 
 
-def read(path: Path) -> dict[str, Figures]:
-    """Read the figures of a stored run; none is empty."""
+def read(path: Path) -> dict[str, Any]:
+    """Read a stored run; `figures` has the columns of all its tables by name."""
     if not path.is_file():
-        return {}
-    stored: dict[str, Figures] = json.loads(path.read_text(encoding="utf-8"))["figures"]
+        return {"figures": {}}
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return stored
+
+
+def write(path: Path, run: Mapping[str, Any], earlier: Mapping[str, Any]) -> None:
+    """Write a run; figures of parts that it left out stay as they were."""
+    figures = {**earlier["figures"], **run["figures"]}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({**earlier, **run, "figures": figures}, indent=1), encoding="utf-8")

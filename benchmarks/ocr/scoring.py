@@ -82,7 +82,7 @@ def right(label: Label, found: Extraction) -> dict[Measure, bool]:
     if Measure.TOTAL in judged and Measure.DATE in judged:
         judged[Measure.TOTAL_AND_DATE] = judged[Measure.TOTAL] and judged[Measure.DATE]
     if label.merchant is not None:
-        judged[Measure.MERCHANT] = _is_merchant(label, found.merchant_name or "")
+        judged[Measure.MERCHANT] = is_merchant(label, found.merchant_name or "")
     if label.card_digits:
         judged[Measure.CARD] = found.card_last4 in label.card_digits
     if label.items_sum is not None:
@@ -94,11 +94,17 @@ def _items_sum(found: Extraction) -> Decimal:
     return sum((item.total for item in found.items), Decimal(0))
 
 
-def _is_merchant(label: Label, found: str) -> bool:
-    wanted, given = _plain(label.merchant or ""), _plain(found)
+def is_merchant(label: Label, found: str) -> bool:
+    """Compare a name with the labelled one, of which a German label is the brand only."""
+    wanted = label.merchant or ""
     if label.collection is Collection.GERMAN:
-        return _best_part(wanted, given) >= ALIKE
-    return _alike(wanted, given) >= ALIKE
+        return _best_part(_plain(wanted), _plain(found)) >= ALIKE
+    return is_same_name(wanted, found)
+
+
+def is_same_name(wanted: str, found: str) -> bool:
+    """Compare two names by their letters and digits."""
+    return _alike(_plain(wanted), _plain(found)) >= ALIKE
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,5 @@
 """The reading process: what a receipt can do to it, and that nothing of it stays behind."""
 
-import contextlib
 import os
 import random
 import signal
@@ -22,6 +21,15 @@ from receipt_worker import workspace
 from receipt_worker.engines.choice import Engines
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingSettings
+from tests.integration.worker.processes import (
+    family,
+    is_reader,
+    named,
+    pictures,
+    reading_children,
+    reading_processes,
+    working_on,
+)
 from tests.integration.worker.volume import small_disk
 from tests.support.amqp import eventually
 from tests.support.receipts import small_receipt
@@ -45,38 +53,6 @@ def settings(folder: Path, **changes: object) -> ReadingSettings:
     """Return settings that keep page images in `folder`; one engine, which starts at once."""
     own = {"RECEIPT_OCR_WORK_FOLDER": folder, "RECEIPT_OCR_ENGINES": Engines.TESSERACT}
     return ReadingSettings.model_validate({**own, **changes})
-
-
-def family(root: int | None = None) -> set[int]:
-    """Return the processes below this one, or below another."""
-    below: set[int] = set()
-    parents = {
-        pid: _parent(pid) for pid in (int(path.name) for path in Path("/proc").glob("[0-9]*"))
-    }
-    found = {root or os.getpid()}
-    while found:
-        found = {pid for pid, parent in parents.items() if parent in found} - below
-        below |= found
-    return below
-
-
-def _parent(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-
-
-def named(name: str) -> list[int]:
-    """Return the processes below this one that run a program of this name."""
-    return [pid for pid in family() if _name(pid) == name]
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 @contextmanager
@@ -127,7 +103,7 @@ def test_a_killed_reader_is_a_counted_try_and_the_next_receipt_is_read(
             children = reading_children()
             for pid in victims(victim):
                 os.kill(pid, signal.SIGKILL)
-            eventually(lambda: not any(map(_is_reader, children)))
+            eventually(lambda: not any(map(is_reader, children)))
 
         assert [failure.reason for failure in failures] == [Reason.KILLED]
         assert reader.read(small_receipt().content, today=TODAY).extraction.total is not None
@@ -230,43 +206,8 @@ def test_a_dead_worker_takes_its_reading_along(tmp_path: Path) -> None:
     assert not working_on(tmp_path)
 
 
-def working_on(folder: Path) -> list[Path]:
-    """List all processes of the machine, whoever their parent is, that were given a file here."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            arguments = (process / "cmdline").read_bytes()
-            if str(folder).encode() in arguments and b"tesseract" in arguments:
-                found.append(process)
-    return found
-
-
-def pictures(folder: Path) -> list[Path]:
-    """List what a reading keeps on disk."""
-    return list(folder.glob("*/read-*"))
-
-
 def victims(kind: str) -> list[int]:
     """Return the processes of a kind."""
     return {"engine": named("tesseract"), "child": reading_children(), "warm": reading_processes()}[
         kind
     ]
-
-
-def reading_processes(worker: int | None = None) -> list[int]:
-    """Return the warm processes, whose children read."""
-    worker = worker or os.getpid()
-    return [pid for pid in family(worker) if _parent(pid) == worker and _is_reader(pid)]
-
-
-def reading_children(worker: int | None = None) -> list[int]:
-    """Return the children that read."""
-    warm = reading_processes(worker)
-    return [pid for pid in family(worker) if _parent(pid) in warm and _is_reader(pid)]
-
-
-def _is_reader(pid: int) -> bool:
-    try:
-        return b"reader_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return False

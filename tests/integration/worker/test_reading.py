@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.ocr import labels
+from dev import samples
 from receipt_contract.errors import Reason
 from receipt_contract.results import ExtractionStatus
 from receipt_worker import extract
@@ -16,12 +18,10 @@ from receipt_worker.extract import ExtractedFile
 from receipt_worker.reader import Reader
 from receipt_worker.settings import ReadingLimits, ReadingSettings
 from tests.integration.worker import labelled
-from tests.integration.worker.labelled import CHECKOUT
 from tests.support.receipts import long_receipt
 
 TODAY = date(2026, 3, 1)
-SAMPLES = CHECKOUT / "examples" / "receipts"
-EXPECTED: dict[str, dict[str, Any]] = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
+EXPECTED: dict[str, dict[str, Any]] = json.loads(samples.EXPECTED.read_text("utf-8"))
 PRINTED = ("merchant_name", "transaction_date", "total", "currency", "card_last4")
 
 # Every fifth labelled receipt is read; the floors lie below what the whole set gave.
@@ -44,7 +44,7 @@ def read(path: Path, reader: Reader) -> ExtractedFile:
 
 @pytest.mark.parametrize("reference", EXPECTED)
 def test_a_sample_gives_what_is_printed_on_it(reference: str, reader: Reader) -> None:
-    found = read(SAMPLES / reference, reader).document()
+    found = read(samples.FOLDER / reference, reader).document()
 
     expected = EXPECTED[reference]
     wanted = {name: expected[name] for name in PRINTED if name in expected}
@@ -55,7 +55,7 @@ def test_a_sample_gives_what_is_printed_on_it(reference: str, reader: Reader) ->
 def test_most_samples_need_no_person(reader: Reader) -> None:
     good = [name for name, expected in EXPECTED.items() if not expected["error"]]
 
-    found = [read(SAMPLES / name, reader).extraction for name in good[:3]]
+    found = [read(samples.FOLDER / name, reader).extraction for name in good[:3]]
 
     assert [item.status for item in found if item] == [ExtractionStatus.COMPLETE] * 3
 
@@ -66,20 +66,9 @@ def test_a_file_that_is_not_there_is_an_answer_too(reader: Reader, tmp_path: Pat
 
 @labelled.needed
 @pytest.mark.timeout(PATIENCE)
-@pytest.mark.parametrize(("file", "expect"), labelled.manifest())
-def test_an_odd_file_ends_as_it_should(file: str, expect: str, reader: Reader) -> None:
-    truths = {row["file"]: row for row in labelled.rows("robustness/ground_truth.jsonl")}
-
-    found = read(labelled.FOLDER / file, reader)
-
-    assert not labelled.objections(found, expect, truths.get(file))
-
-
-@labelled.needed
-@pytest.mark.timeout(PATIENCE)
 def test_totals_and_dates_of_others_are_read_and_complete_is_right(reader: Reader) -> None:
-    rows = labelled.rows("ground_truth.jsonl")[::STEP]
-    documents = [read(labelled.FOLDER / row["file"], reader).document() for row in rows]
+    rows = labels.rows("ground_truth.jsonl")[::STEP]
+    documents = [read(labels.FOLDER / row["file"], reader).document() for row in rows]
     pairs = list(zip(rows, documents, strict=True))
 
     totals = [document["total"] == row["total"] for row, document in pairs]
@@ -101,8 +90,8 @@ def test_totals_and_dates_of_others_are_read_and_complete_is_right(reader: Reade
 
 @labelled.needed
 def test_a_text_layer_is_read_without_an_engine(reader: Reader) -> None:
-    rows = labelled.rows("text_pdf/ground_truth.jsonl")
-    data = [(labelled.FOLDER / row["file"]).read_bytes() for row in rows]
+    rows = labels.rows("text_pdf/ground_truth.jsonl")
+    data = [(labels.FOLDER / row["file"]).read_bytes() for row in rows]
     readings = [reader.read(one, today=TODAY) for one in data]
 
     given = [
