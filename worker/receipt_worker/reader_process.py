@@ -1,13 +1,15 @@
 """The reading process: warm and single-threaded, it forks one child for each receipt.
 
 Started by `reader` with its end of a socket as standard input. The child has its own process group
-and memory limit; when it is over, at the deadline, or when the worker is gone, the whole group is
-killed and its temporary folder removed. Nothing of a receipt outlives its child.
+and memory limit, and its programs a limit of what they compute. When it is over, at the deadline,
+or when the worker is gone, the whole group is killed and its temporary folder removed. Nothing of a
+receipt outlives its child.
 """
 
 import contextlib
 import ctypes
 import errno
+import math
 import os
 import resource
 import signal
@@ -18,6 +20,7 @@ from dataclasses import astuple, dataclass
 from datetime import date
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import FrameType
 
 from pydantic import ConfigDict, TypeAdapter
 
@@ -164,6 +167,7 @@ def _read_and_exit(request: Request, data: bytes, *, folder: str, out: int, pare
         signal.alarm(int(request.settings.deadline) + ALARM_SPARE_SECONDS)
         resource.setrlimit(resource.RLIMIT_AS, (request.settings.memory,) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit_programs(request.settings.pass_timeout)
         tempfile.tempdir = folder
         _write(out, ANSWERS.dump_json(_try(request, data)))
     finally:
@@ -175,6 +179,23 @@ def _die_with(parent: int) -> None:
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
+
+
+def limit_programs(seconds: float) -> None:
+    """Have the kernel end each program of ours that computes longer.
+
+    Programs inherit the limit. We outlive the signal, after which the kernel adds a second each
+    time: a program that starts when we computed longer ourselves may do so too.
+    """
+    signal.signal(signal.SIGXCPU, _outlive)  # to ignore it would be inherited as well
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = math.ceil(seconds)
+    own = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    resource.setrlimit(resource.RLIMIT_CPU, (own, most))
+
+
+def _outlive(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing."""
 
 
 def _try(request: Request, data: bytes) -> Answer:

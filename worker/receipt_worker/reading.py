@@ -107,7 +107,7 @@ def steps(settings: ReadingSettings, *, pages: int) -> tuple[Step, ...]:
     """
 
     def tesseract(psm: int) -> Tesseract:
-        return Tesseract(languages=settings.languages, psm=psm, timeout=settings.pass_timeout)
+        return Tesseract(languages=settings.languages, psm=psm)
 
     own = (
         Step(Variant.EVEN_BLUR, tesseract(6)),
@@ -122,13 +122,13 @@ def steps(settings: ReadingSettings, *, pages: int) -> tuple[Step, ...]:
 
 def probe(settings: ReadingSettings) -> Engine:
     """Give the engine that tells which way up a page is."""
-    return Tesseract(languages=settings.languages, psm=6, timeout=settings.pass_timeout)
+    return Tesseract(languages=settings.languages, psm=6)
 
 
 def digits(settings: ReadingSettings) -> Engine:
     """Give the engine that looks at numbers alone, with the model that is installed everywhere."""
     languages = settings.languages.split("+")[0]
-    return Tesseract(languages=languages, psm=6, timeout=settings.pass_timeout, only=DIGITS)
+    return Tesseract(languages=languages, psm=6, only=DIGITS)
 
 
 def _first_looks(

@@ -50,7 +50,8 @@ class ReadingSettings(BaseSettings):
         default=20.0,
         gt=0,
         validation_alias="RECEIPT_OCR_PASS_TIMEOUT",
-        description="Seconds of one pass over one page; a page takes 0.5, noise takes 3.",
+        description="Seconds that one pass over one page may compute; a page takes 0.5, noise 3."
+        " Waiting for a processor does not count.",
     )
     deadline: float = Field(
         default=600.0,

@@ -54,9 +54,7 @@ def engines_of(reading: Reading) -> list[str]:
 @pytest.mark.parametrize(
     "engine",
     [
-        pytest.param(
-            Tesseract(languages="eng", psm=6, timeout=PATIENCE), id="the one that is always there"
-        ),
+        pytest.param(Tesseract(languages="eng", psm=6), id="the one that is always there"),
         pytest.param(RapidOcr(timeout=PATIENCE), id="the one of the extra"),
     ],
 )

@@ -41,11 +41,11 @@ LARGE_SIDE = 6300  # pixels, just within the limits
 LEAST_MEMORY = 512 * 1024 * 1024  # bytes, the least a setting may allow
 
 
-def noise() -> bytes:
+def noise(side: int = NOISE_SIDE) -> bytes:
     """Return a picture that keeps an engine busy."""
-    pixels = random.Random(1).randbytes(NOISE_SIDE * NOISE_SIDE // 8)  # noqa: S311 - a picture
+    pixels = random.Random(1).randbytes(side * side // 8)  # noqa: S311 - a picture
     stream = BytesIO()
-    Image.frombytes("1", (NOISE_SIDE, NOISE_SIDE), pixels).save(stream, "BMP")
+    Image.frombytes("1", (side, side), pixels).save(stream, "BMP")
     return stream.getvalue()
 
 
@@ -107,6 +107,32 @@ def test_a_killed_reader_is_a_counted_try_and_the_next_receipt_is_read(
 
         assert [failure.reason for failure in failures] == [Reason.KILLED]
         assert reader.read(small_receipt().content, today=TODAY).extraction.total is not None
+
+
+def test_an_engine_that_computes_too_long_is_ended_long_before_the_deadline(
+    tmp_path: Path,
+) -> None:
+    with (
+        Reader(settings(tmp_path, RECEIPT_OCR_PASS_TIMEOUT=1)) as reader,
+        pytest.raises(AttemptError) as failure,
+    ):
+        reader.read(noise(NOISE_SIDE // 2), today=TODAY)
+
+    assert failure.value.reason is Reason.TIMEOUT
+
+
+def test_a_limit_of_programs_does_not_end_the_process_that_starts_them() -> None:
+    program = (
+        "import subprocess, time\n"
+        "from receipt_worker import reader_process\n"
+        "reader_process.limit_programs(1)\n"
+        "while time.process_time() < 1.5: pass\n"
+        "subprocess.run(['tesseract', '--version'], check=True)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_too_little_memory_is_a_counted_try(tmp_path: Path) -> None:

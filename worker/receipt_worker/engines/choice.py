@@ -22,7 +22,7 @@ def is_rapidocr_installed() -> bool:
 
 
 def second_engine(engines: Engines, *, timeout: float) -> Engine | None:
-    """Give the engine that reads beside Tesseract, if there is one; `timeout` in seconds.
+    """Give the engine that reads beside Tesseract, if there is one; see there for `timeout`.
 
     Raises AttemptError(ENGINE_FAILED) when it cannot be loaded.
     """

@@ -59,7 +59,7 @@ class _Found(NamedTuple):
 
 
 class RapidOcr:
-    """The second engine; `timeout` is seconds a pass may take."""
+    """The second engine; `timeout` is seconds of computing a pass may take."""
 
     name = "rapidocr"
     engine_type = "neural_ocr"
@@ -78,14 +78,14 @@ class RapidOcr:
         """
         if min(image.size) < LEAST_SIDE:
             return ()
-        ends = time.monotonic() + self._timeout
+        ends = time.thread_time() + self._timeout
         words: list[Word] = []
         try:
             found = _lines(image)
             if sum(line.length for line in found) > MOST_PIXELS:
                 raise AttemptError(Reason.TIMEOUT)
             for start in range(0, len(found), LINES_AT_ONCE):
-                if time.monotonic() > ends:
+                if time.thread_time() > ends:
                     raise AttemptError(Reason.TIMEOUT)
                 words.extend(_read(found[start : start + LINES_AT_ONCE]))
         except _BROKEN as error:

@@ -21,6 +21,7 @@ from receipt_worker.extraction.lines import Box, Word
 # One thread a call: parallel workers are several times faster than parallel threads in one.
 os.environ["OMP_THREAD_LIMIT"] = "1"
 
+_ENDED_BY = {int(signal.SIGKILL): Reason.KILLED, int(signal.SIGXCPU): Reason.TIMEOUT}
 _BROKEN = (pytesseract.TesseractNotFoundError, subprocess.SubprocessError, OSError)
 
 LEAST_FREE_BYTES = 1024 * 1024  # a table of words needs less
@@ -28,7 +29,7 @@ WORD_LEVEL = 5  # `level` of a word row in Tesseract's table
 
 
 class Tesseract:
-    """The installed program with its languages; `timeout` is seconds a pass may take.
+    """The installed program with its languages.
 
     `psm` is its page segmentation mode: 4 a column of lines of any size, 6 one block of
     lines, 11 words wherever they are. `only` are the marks it may give, where they are few.
@@ -37,10 +38,9 @@ class Tesseract:
     name = "tesseract"
     engine_type = "traditional_ocr"
 
-    def __init__(self, *, languages: str, psm: int, timeout: float, only: str = "") -> None:
+    def __init__(self, *, languages: str, psm: int, only: str = "") -> None:
         self.languages = languages
         self.psm = psm
-        self._timeout = timeout
         self._config = f"--psm {psm} -c tessedit_do_invert=0"
         if only:
             self._config += f" -c tessedit_char_whitelist={only}"
@@ -48,8 +48,8 @@ class Tesseract:
     def words(self, image: Image.Image) -> tuple[Word, ...]:
         """Read one image.
 
-        Raises AttemptError: ENGINE_FAILED, TIMEOUT or KILLED; OutageError(NO_SPACE); OSError when
-        the image cannot be written.
+        Raises AttemptError: ENGINE_FAILED, KILLED, or TIMEOUT when it computed as long as this
+        process lets its programs; OutageError(NO_SPACE); OSError when the image cannot be written.
         """
         with tempfile.TemporaryDirectory(prefix="pass-") as folder:
             picture = Path(folder) / "page.ppm"
@@ -63,15 +63,11 @@ class Tesseract:
                 lang=self.languages,
                 config=self._config,
                 output_type=pytesseract.Output.DICT,
-                timeout=self._timeout,
             )
         except pytesseract.TesseractError as error:
-            killed = error.status == -signal.SIGKILL
-            raise _failure(Reason.KILLED if killed else Reason.ENGINE_FAILED) from error
+            raise _failure(_ENDED_BY.get(-error.status, Reason.ENGINE_FAILED)) from error
         except _BROKEN as error:
             raise _failure(Reason.ENGINE_FAILED) from error
-        except RuntimeError as error:  # how pytesseract spells its timeout
-            raise AttemptError(Reason.TIMEOUT) from error
         return table
 
 
