@@ -5,6 +5,7 @@ of changes. BASE_IMAGE names another base for ours, such as one with the sources
 a company; without it, it is a small Debian with Python.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -21,8 +22,7 @@ from dev.kubernetes import kind
 
 VARIABLE = "BASE_IMAGE"
 
-_SUITE = "bookworm"
-_BASE = f"localhost/receipts-dev/base:{_SUITE}-2"  # another number makes it anew
+_BASE = "localhost/receipts-dev/base:{}-2"  # another number makes it anew
 _PACKAGES = ("ca-certificates", "python3", "python3-venv")
 _NOT_NEEDED = (
     "usr/share/doc",
@@ -41,6 +41,13 @@ _CONTAINED = (
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child=KILL"),
 )
+
+
+class Suite(StrEnum):
+    """A release of Debian."""
+
+    BOOKWORM = "bookworm"
+    TRIXIE = "trixie"
 
 
 class Target(StrEnum):
@@ -63,6 +70,8 @@ def of_program(program: Path, name: str) -> Path:
         shutil.copy2(program, folder)
         dockerfile = Path(folder) / "Dockerfile"
         dockerfile.write_text(_OF_PROGRAM.format(program.name), encoding="utf-8")
+        if kind.docker_answers():
+            return _built_by_docker(name, folder)
         return _built(name, ["--timestamp=0", folder])
 
 
@@ -71,10 +80,17 @@ def of_ours(target: Target, name: str) -> Path:
     base = os.environ.get(VARIABLE)
     with _alone(), console.step(f"building the image {name}"):
         if kind.docker_answers():
-            return _built_by_docker(target, name, base)
-        mount = f"--volume={_AUTHORITIES}:{_AUTHORITIES}:ro"
-        given = [f"--target={target}", f"--build-arg=BASE_IMAGE={base or _base()}", mount]
-        return _built(name, [*given, "--network=host", str(folders.CHECKOUT)])
+            chosen = [] if base is None else [f"--build-arg=BASE_IMAGE={base}"]
+            return _built_by_docker(name, f"--target={target}", *chosen, str(folders.CHECKOUT))
+        return _on_base(
+            name, folders.CHECKOUT, f"--target={target}", base=base or _base(Suite.BOOKWORM)
+        )
+
+
+def of_debian(suite: Suite, folder: Path, name: str) -> Path:
+    """Return an archive of what a folder's Dockerfile makes of a Debian."""
+    with _alone(), console.step(f"building the image {name}"):
+        return _on_base(name, folder, base=_base(suite))
 
 
 def sizes(archives: Mapping[Target, Path]) -> str:
@@ -89,9 +105,21 @@ def sizes(archives: Mapping[Target, Path]) -> str:
 
 
 def _layers(archive: Path) -> dict[str, int]:
-    """Return the size of each layer by its digest; an archive holds them uncompressed."""
+    """Return the size of each layer by its place; an archive holds them uncompressed."""
     with tarfile.open(archive) as read:
-        return {one.name: one.size for one in read if one.isfile() and one.name.endswith(".tar")}
+        manifest = read.extractfile("manifest.json")
+        if manifest is None:
+            raise DevError(f"{archive} is no archive of an image")
+        [image] = json.load(manifest)
+        return {name: read.getmember(name).size for name in image["Layers"]}
+
+
+def _on_base(name: str, folder: Path, *given: str, base: str) -> Path:
+    """Build what installs packages, as this machine would get them."""
+    mount = f"--volume={_AUTHORITIES}:{_AUTHORITIES}:ro"
+    return _built(
+        name, [*given, f"--build-arg=BASE_IMAGE={base}", mount, "--network=host", str(folder)]
+    )
 
 
 def _built(name: str, given: list[str]) -> Path:
@@ -109,28 +137,28 @@ def _built(name: str, given: list[str]) -> Path:
     return archive
 
 
-def _built_by_docker(target: Target, name: str, base: str | None) -> Path:
+def _built_by_docker(name: str, *given: str) -> Path:
     """Build an image where a Docker engine answers, which knows the base that people use."""
-    chosen = [] if base is None else [f"--build-arg=BASE_IMAGE={base}"]
-    given = ["--quiet", f"--target={target}", f"--tag={name}", *chosen, str(folders.CHECKOUT)]
-    archive = _folder() / f"{target}.tar"
-    for argv in (["docker", "build", *given], ["docker", "save", f"--output={archive}", name]):
+    archive = _folder() / f"{name.replace('/', '_').replace(':', '_')}.tar"
+    build = ["docker", "build", "--quiet", f"--tag={name}", *given]
+    for argv in (build, ["docker", "save", f"--output={archive}", name]):
         process.run_in_sight(argv, env=os.environ, folder=folders.CHECKOUT)
     return archive
 
 
-def _base() -> str:
-    if not _buildah("images", "--quiet", "--filter", f"reference={_BASE}").strip():
+def _base(suite: Suite) -> str:
+    name = _BASE.format(suite)
+    if not _buildah("images", "--quiet", "--filter", f"reference={name}").strip():
         with console.step("making a Debian with Python"), tempfile.TemporaryDirectory() as folder:
-            _debootstrap(Path(folder))
-            _buildah("bud", "--quiet", f"--tag={_BASE}", folder)
-    return _BASE
+            _debootstrap(Path(folder), suite)
+            _buildah("bud", "--quiet", f"--tag={name}", folder)
+    return name
 
 
-def _debootstrap(folder: Path) -> None:
+def _debootstrap(folder: Path, suite: Suite) -> None:
     """Leave in a folder what a base image is built from."""
     tree = folder / "tree"
-    given = ["--variant=minbase", f"--include={','.join(_PACKAGES)}", _SUITE, str(tree)]
+    given = ["--variant=minbase", f"--include={','.join(_PACKAGES)}", suite, str(tree)]
     _run(["debootstrap", *given])
     for name in _NOT_NEEDED:
         shutil.rmtree(tree / name, ignore_errors=True)

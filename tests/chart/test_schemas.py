@@ -1,4 +1,4 @@
-"""The oldest Kubernetes that the chart names knows every field of what it renders."""
+"""The oldest Kubernetes that the chart names, and the newest, know every field it renders."""
 
 from pathlib import Path
 from types import ModuleType
@@ -9,6 +9,7 @@ from tests.chart import rendering
 from tests.chart.rendering import CASES
 
 OLDEST = rendering.OLDEST_KUBERNETES.rpartition(".")[0]
+NEWEST = "1.37"
 FOREIGN = ("keda.sh/", "monitoring.coreos.com/", "rabbitmq.com/", "apiextensions.k8s.io/")
 
 
@@ -18,9 +19,10 @@ def validator() -> ModuleType:
     return module
 
 
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
 @pytest.mark.parametrize("values", CASES, ids=lambda path: path.stem)
-def test_the_oldest_kubernetes_knows_every_field(
-    helm: Path, validator: ModuleType, values: Path
+def test_kubernetes_knows_every_field(
+    helm: Path, validator: ModuleType, values: Path, version: str
 ) -> None:
     ours = [
         one for one in rendering.objects(helm, values) if not one["apiVersion"].startswith(FOREIGN)
@@ -28,7 +30,7 @@ def test_the_oldest_kubernetes_knows_every_field(
 
     assert ours
     for one in ours:
-        validator.validate(one, OLDEST, strict=True)
+        validator.validate(one, version, strict=True)
 
 
 def test_a_field_that_it_does_not_know_is_noticed(helm: Path, validator: ModuleType) -> None:
