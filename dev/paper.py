@@ -93,7 +93,7 @@ def as_text_pdf(rows: Sequence[Row]) -> bytes:
     shown = b"\n".join(b"(" + _escaped(line) + b") Tj T*" for line in lines)
     start = f"BT /F1 {PDF_LETTER_PT} Tf {PDF_LINE_PT} TL {PDF_MARGIN_PT} {height - 24} Td\n"
     content = start.encode() + shown + b"\nET"
-    return _pdf(
+    return as_pdf(
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {PDF_WIDTH_PT} {height}] "
@@ -115,7 +115,8 @@ def _escaped(line: str) -> bytes:
     return line.encode("cp1252")
 
 
-def _pdf(*objects: bytes) -> bytes:
+def as_pdf(*objects: bytes) -> bytes:
+    """Write a PDF of these objects, numbered from 1; the first is its catalog."""
     document = b"%PDF-1.4\n"
     offsets = []
     for number, body in enumerate(objects, start=1):

@@ -11,13 +11,14 @@ from rich import box
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
-from receipt_cli.output import CommandError, ExitCode, emit
+from receipt_cli.output import ExitCode, emit, say
 from receipt_contract.errors import OutageError
 from receipt_operator import discovery
 from receipt_runtime.settings import read
 from receipt_worker.consume import check_engine
-from receipt_worker.extract import FAILED, ExtractedFile, extract_files
+from receipt_worker.extract import FAILED, ExtractedFile, extract_files, shown
 from receipt_worker.settings import ReadingSettings
 
 
@@ -33,15 +34,19 @@ def run(paths: Sequence[Path], *, as_table: bool) -> ExitCode:
 
 
 def expand(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield files as given, and the receipts below folders."""
+    """Yield files as given, and the receipts below folders; a folder without any for itself."""
     for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        try:
-            yield from (path / reference for reference in discovery.walk(path))
-        except OutageError as error:
-            raise CommandError(f"{path}: an empty or unreadable folder.") from error
+        below = _below(path) if path.is_dir() else [path]
+        if not below:
+            say(f"{shown(path)}: a folder without receipts, or an unreadable one.")
+        yield from below or [path]
+
+
+def _below(folder: Path) -> list[Path]:
+    try:
+        return [folder / reference for reference in discovery.walk(folder)]
+    except OutageError:
+        return []
 
 
 def _counted(answers: Iterable[ExtractedFile], *, total: int) -> Iterator[ExtractedFile]:
@@ -71,9 +76,17 @@ def _write_table(answers: Iterable[ExtractedFile]) -> bool:
         table.add_column(title, justify="right" if title == "total" else "left", overflow="fold")
     common = _common_folder([document["file"] for document in documents])
     for document in documents:
-        table.add_row(document["file"].removeprefix(common), *_cells(document))
+        cells = (document["file"].removeprefix(common), *_cells(document))
+        table.add_row(*map(_plain, cells))
     Console(file=sys.stdout).print(table)
     return any(document["extraction_status"] != FAILED for document in documents)
+
+
+def _plain(cell: str) -> Text:
+    """Show a cell as it is: a name may hold what a terminal or the table would obey."""
+    return Text(
+        "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in cell)
+    )
 
 
 def _cells(document: Mapping[str, Any]) -> tuple[str, ...]:

@@ -95,6 +95,22 @@ def opened(root: Path, reference: str) -> Iterator[BinaryIO]:
         yield stream
 
 
+@contextmanager
+def opened_alone(path: Path) -> Iterator[BinaryIO]:
+    """Open one file that a person named, below no root.
+
+    Raises PermanentError: SOURCE_MISSING, SOURCE_UNREADABLE or UNSAFE_REFERENCE;
+    OutageError(SOURCE_UNAVAILABLE).
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise PermanentError(Reason.SOURCE_UNREADABLE)
+        with open(path, "rb", opener=_open_without_waiting) as stream:
+            yield stream
+    except OSError as error:
+        raise translate(error) from error
+
+
 def hash_source(root: Path, reference: str) -> str:
     """Return the content hash of a source. Raises as `resolve`, and PermanentError(TOO_LARGE)."""
     with opened(root, reference) as stream:

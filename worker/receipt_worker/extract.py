@@ -3,6 +3,7 @@
 The same reading as the worker's, in the same kind of process.
 """
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def extract_file(path: Path, reader: Reader, *, max_bytes: int, today: date) -> 
         reading = reader.read(_bytes(path, max_bytes), today=today)
     except ReceiptError as failure:
         error = failure.reason
-    return ExtractedFile(str(path), round(time.monotonic() - started, 3), reading, error)
+    return ExtractedFile(shown(path), round(time.monotonic() - started, 3), reading, error)
 
 
 def draw_file(path: Path, reader: Reader, *, max_bytes: int, today: date) -> ExtractedFile:
@@ -103,15 +104,17 @@ def draw_file(path: Path, reader: Reader, *, max_bytes: int, today: date) -> Ext
         reading, picture = reader.draw(_bytes(path, max_bytes), today=today)
     except ReceiptError as failure:
         error = failure.reason
-    return ExtractedFile(str(path), round(time.monotonic() - started, 3), reading, error, picture)
+    return ExtractedFile(shown(path), round(time.monotonic() - started, 3), reading, error, picture)
+
+
+def shown(path: Path) -> str:
+    """Return a path as text that any output takes: names need not be UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _bytes(path: Path, max_bytes: int) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(max_bytes + 1)
-    except OSError as error:
-        raise files.translate(error) from error
+    with files.opened_alone(path) as stream:
+        data = stream.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise PermanentError(Reason.TOO_LARGE)
     return data

@@ -5,6 +5,7 @@ TOO_MANY_PAGES. Never looks at a file's name.
 """
 
 import io
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,12 @@ Image.MAX_IMAGE_PIXELS = None  # our own limits are looked at before a pixel is 
 PDF_MAGIC = b"%PDF-"
 PDF_HEADER_BYTES = 1024  # readers accept junk before the header within this range
 IMAGE_FORMATS = ("JPEG", "PNG", "TIFF", "HEIF", "WEBP", "BMP", "GIF")
+PAGED_FORMATS = ("TIFF", "HEIF")  # further frames of others move, or hold the depth of a photo
+IMAGE_MAGIC = re.compile(
+    rb"\xff\xd8\xff|\x89PNG|II\*\0|MM\0\*|II\+\0|MM\0\+|GIF8|BM|RIFF....WEBP"
+    rb"|....ftyp(?:hei[cmsx]|hev[cmsx]|mi[af]f|msf1|avi[fs])",
+    re.DOTALL,
+)
 EXIF_TURNS = frozenset(range(2, 9))
 
 
@@ -74,11 +81,10 @@ class ImageDocument:
     """A picture with one or more frames."""
 
     def __init__(self, data: bytes, limits: ReadingLimits) -> None:
-        with _refusals():
+        with _refusals(_unidentified(data)):
             self._image = Image.open(io.BytesIO(data), formats=IMAGE_FORMATS)
-            frames = int(getattr(self._image, "n_frames", 1))
-        if self._image.format == "GIF" or getattr(self._image, "is_animated", False) is None:
-            frames = 1
+            paged = self._image.format in PAGED_FORMATS
+            frames = int(getattr(self._image, "n_frames", 1)) if paged else 1
         if frames > limits.max_pages:
             raise PermanentError(Reason.TOO_MANY_PAGES)
         self.page_count = frames
@@ -118,15 +124,20 @@ def check_pixels(width: int, height: int, limits: ReadingLimits) -> None:
         raise PermanentError(Reason.TOO_LARGE)
 
 
+def _unidentified(data: bytes) -> Reason:
+    """Say what is wrong with a file that Pillow does not know: its type, or only its beginning."""
+    return Reason.CORRUPT if IMAGE_MAGIC.match(data) else Reason.UNSUPPORTED_TYPE
+
+
 @contextmanager
-def _refusals() -> Iterator[None]:
+def _refusals(unidentified: Reason = Reason.CORRUPT) -> Iterator[None]:
     """Turn what Pillow raises for bad files into our reasons."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # odd metadata of a file is no matter of the program
             yield
     except UnidentifiedImageError as error:
-        raise PermanentError(Reason.UNSUPPORTED_TYPE) from error
+        raise PermanentError(unidentified) from error
     except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError) as error:
         raise PermanentError(Reason.CORRUPT) from error
 

@@ -32,10 +32,11 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class PageOutcome:
-    """What one pass gave for one page; words with places on the page."""
+    """What one pass gave for one page; words with places on the page; `cut` if there were more."""
 
     record: PassRecord
     lines: tuple[Line, ...]
+    cut: bool
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -127,7 +128,8 @@ def _run(
     prepared = imaging.prepare(_picture(sheet), step.variant, letter_height=letter_height)
     words = prepared.placed(engine.words(prepared.image))
     seconds = time.monotonic() - started
-    found = card.redacted(lines.cleaned(lines.rows(words, page=sheet.number)), vocabulary)
+    rows = lines.rows(words[: lines.MOST_WORDS], page=sheet.number)
+    found = card.redacted(lines.cleaned(rows), vocabulary)
     record = _record(
         found,
         sheet,
@@ -136,7 +138,8 @@ def _run(
         variant=step.variant,
         seconds=seconds,
     )
-    return PageOutcome(replace(record, psm=engine.psm, languages=engine.languages), found)
+    record = replace(record, psm=engine.psm, languages=engine.languages)
+    return PageOutcome(record, found, cut=len(words) > lines.MOST_WORDS)
 
 
 def _given(sheet: Sheet, pass_id: int) -> PageOutcome:
@@ -148,7 +151,7 @@ def _given(sheet: Sheet, pass_id: int) -> PageOutcome:
         variant=GIVEN,
         seconds=0.0,
     )
-    return PageOutcome(record, sheet.layer)
+    return PageOutcome(record, sheet.layer, cut=sheet.layer_cut)
 
 
 def _picture(sheet: Sheet) -> Image.Image:

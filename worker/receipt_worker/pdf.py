@@ -10,7 +10,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from receipt_contract.errors import PermanentError, Reason
-from receipt_worker.extraction.lines import Box, Word, around
+from receipt_worker.extraction.lines import MOST_WORDS, Box, Word, around
 from receipt_worker.intake import PageImage
 from receipt_worker.settings import ReadingLimits
 
@@ -61,7 +61,10 @@ class PdfPage:
 
     @property
     def layer(self) -> Sequence[Word]:
-        """Words of the text layer, y downwards; of turned pages in the order of the layer."""
+        """Words of the text layer, y downwards; of turned pages in the order of the layer.
+
+        One more than are read tells that there are more, of which a layer may hold millions.
+        """
         text_page = self._page.get_textpage()
         try:
             if self._page.get_rotation():
@@ -112,11 +115,13 @@ class PdfPage:
         return float(max(self._limits.min_dpi, width * POINTS_PER_INCH / (right - left)))
 
     def _check_pictures(self) -> None:
-        """Refuse pictures over the limits before pdfium decodes them."""
+        """Refuse pictures that are together over the limits before pdfium decodes them."""
+        pixels = 0
         for picture in self._pictures():
             width, height = picture.get_px_size()
+            pixels += width * height
             # A page scanned at a high resolution is drawn smaller; only bombs are refused.
-            if width * height > self._limits.max_picture_pixels:
+            if pixels > self._limits.max_picture_pixels:
                 raise PermanentError(Reason.TOO_LARGE)
 
     def _pictures(self) -> Iterator[Any]:
@@ -130,6 +135,8 @@ def _placed(text_page: Any, *, height: float) -> tuple[Word, ...]:
     words: list[Word] = []
     marks: list[tuple[str, Box]] = []
     for number in range(text_page.count_chars()):
+        if len(words) > MOST_WORDS:
+            break
         mark = chr(pdfium.FPDFText_GetUnicode(text_page, number))
         if not mark.isspace():
             box = _box(text_page.get_charbox(number, loose=True), height)

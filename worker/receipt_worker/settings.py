@@ -24,7 +24,7 @@ class ReadingLimits(BaseModel):
     max_pages: int = 10  # longer documents are no receipts, and each page costs seconds
     max_pixels: int = 40_000_000  # decoded grey, about 40 MB a page
     max_side_pixels: int = 10_000  # engines refuse 32,767, and a till roll ends long before
-    max_picture_pixels: int = 160_000_000  # inside a PDF, drawn smaller: 2,400 dpi scans pass
+    max_picture_pixels: int = 160_000_000  # on a page of a PDF, drawn smaller: 2,400 dpi scans pass
     render_dpi: int = 300  # letters of 8 points become 33 pixels
     min_dpi: int = 150  # below, letters of a receipt cannot be read: the page is too large
 

@@ -26,6 +26,7 @@ class Sheet:
 
     number: int
     layer: tuple[Line, ...]
+    layer_cut: bool  # where it held more than is read
     picture: Image.Image | None
     dpi: int | None
     width: int
@@ -52,17 +53,19 @@ def opened(data: bytes, limits: ReadingLimits) -> Document:
 def sheets(document: Document, vocabulary: Vocabulary) -> Iterator[Sheet]:
     """Decode page after page; only one is held at a time. Raises PermanentError."""
     for number, page in enumerate(document.pages(), start=1):
-        given = lines.rows(page.layer, page=number)
+        words = page.layer
+        given = lines.rows(words[: lines.MOST_WORDS], page=number)
         if layer.is_usable(given, has_pictures=page.has_pictures):
-            yield _given(given, vocabulary)
+            yield _given(given, vocabulary, cut=len(words) > lines.MOST_WORDS)
         else:
             yield _pictured(page, number, layer_refused=layer.has_text(given))
 
 
-def _given(found: tuple[Line, ...], vocabulary: Vocabulary) -> Sheet:
+def _given(found: tuple[Line, ...], vocabulary: Vocabulary, *, cut: bool) -> Sheet:
     return Sheet(
         number=found[0].page,
         layer=card.redacted(lines.cleaned(found), vocabulary),
+        layer_cut=cut,
         picture=None,
         dpi=None,
         width=max(line.box.right for line in found),
@@ -73,4 +76,12 @@ def _given(found: tuple[Line, ...], vocabulary: Vocabulary) -> Sheet:
 def _pictured(page: Page, number: int, *, layer_refused: bool) -> Sheet:
     image, dpi = page.image()
     picture = imaging.straightened(image) if min(image.size) >= LEAST_SIDE else None
-    return Sheet(number, (), picture, dpi, image.width, layer_refused)
+    return Sheet(
+        number=number,
+        layer=(),
+        layer_cut=False,
+        picture=picture,
+        dpi=dpi,
+        width=image.width,
+        layer_refused=layer_refused,
+    )

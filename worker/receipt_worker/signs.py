@@ -29,13 +29,16 @@ def of_pages(
 
 
 def of_text(rounds: Sequence[Sequence[PageOutcome]]) -> frozenset[ReviewReason]:
-    """Tell whether enough was read at all, by the reading that read most."""
+    """Tell whether a page had too much on it, or too little, by the reading that read most."""
     readings = [[word for outcome in outcomes for word in outcome.words] for outcomes in rounds]
     if max(sum(map(_is_read, words)) for words in readings) < LEAST_WORDS:
         return frozenset({ReviewReason.UNREADABLE})
+    signs = set()
     if max(map(orientation.readable_share, readings)) < LOW_TEXT_SHARE:
-        return frozenset({ReviewReason.LOW_TEXT})
-    return frozenset()
+        signs.add(ReviewReason.LOW_TEXT)
+    if any(outcome.cut for outcomes in rounds for outcome in outcomes):
+        signs.add(ReviewReason.LIMIT_HIT)
+    return frozenset(signs)
 
 
 def _is_read(word: Word) -> bool:

@@ -48,7 +48,7 @@ def misread(suffix: str) -> PageOutcome:
         seconds=0.1,
         text="",
     )
-    return PageOutcome(record, lines)
+    return PageOutcome(record, lines, cut=False)
 
 
 def last_line(*outcomes: PageOutcome, digits: str) -> list[str]:

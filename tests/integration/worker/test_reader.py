@@ -16,7 +16,13 @@ import pytest
 from PIL import Image
 
 from dev import paper
-from receipt_contract.errors import AttemptError, OutageError, Reason, ReceiptError
+from receipt_contract.errors import (
+    AttemptError,
+    OutageError,
+    PermanentError,
+    Reason,
+    ReceiptError,
+)
 from receipt_worker import workspace
 from receipt_worker.engines.choice import Engines
 from receipt_worker.reader import Reader
@@ -38,6 +44,7 @@ TODAY = date(2026, 3, 1)
 NOISE_SIDE = 3200  # pixels; Tesseract is busy with it for many seconds
 SHORT_DEADLINE = 10.0  # seconds
 LARGE_SIDE = 6300  # pixels, just within the limits
+LARGE_FILE, FEW = 8_000_000, 20  # bytes, and how often a file of that size is sent
 LEAST_MEMORY = 512 * 1024 * 1024  # bytes, the least a setting may allow
 
 
@@ -190,6 +197,35 @@ def test_a_reader_leaves_no_file_and_no_process(tmp_path: Path) -> None:
 
     assert not list(tmp_path.iterdir())
     assert not reading_processes()
+
+
+def test_many_files_leave_the_reading_process_as_it_was(tmp_path: Path) -> None:
+    with Reader(settings(tmp_path)) as reader:
+        refused(reader)
+        [warm] = reading_processes()
+        files, memory = open_files(warm), resident(warm)
+        for _ in range(FEW):
+            refused(reader)
+
+        assert open_files(warm) == files
+        assert resident(warm) < memory + FEW * LARGE_FILE / 2
+
+
+def refused(reader: Reader) -> None:
+    """Have a large file looked at that is no receipt."""
+    with pytest.raises(PermanentError):
+        reader.read(bytes(LARGE_FILE), today=TODAY)
+
+
+def open_files(pid: int) -> int:
+    """Count what a process holds open."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def resident(pid: int) -> int:
+    """Return the memory of a process in bytes."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_the_next_start_sweeps_what_a_killed_worker_left(tmp_path: Path) -> None:

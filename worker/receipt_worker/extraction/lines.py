@@ -10,6 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 CONFIDENT = 60.0  # engine confidence (0..100) from which a word is taken for read, not guessed
+MOST_WORDS = 2000  # of a page that are read: small print has 1000, and rules compare words
 ROW_OVERLAP = 0.5  # share of the lower height that must overlap for two words to share a row
 
 
