@@ -26,7 +26,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from receipt_contract.errors import AttemptError, Reason, ReceiptError
 from receipt_runtime import logs
-from receipt_worker import drawing, reading
+from receipt_worker import drawing, reading, warming
 from receipt_worker.document import Reading
 from receipt_worker.engines import choice, tesseract
 from receipt_worker.extraction import vocabulary
@@ -104,7 +104,7 @@ def _worker() -> Connection:
 
 def _warm(settings: ReadingSettings) -> None:
     """Do once what every child would do again."""
-    vocabulary.load(settings.words)
+    warming.warm(vocabulary.load(settings.words))
     with contextlib.suppress(AttemptError):  # without an engine each receipt says so
         tesseract.version()
         choice.second_engine(settings.engines, timeout=settings.pass_timeout)

@@ -7,12 +7,16 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from receipt_runtime.settings import SettingsError, read
 from receipt_worker import calibration
 from receipt_worker.extraction import receipt, tables, vocabulary
 from receipt_worker.settings import ReadingSettings
 from tests.unit.worker.printed import ASSUMPTIONS, make_lines
+
+LABELS = vocabulary.load().phrase_words
 
 PAGE = Path(__file__).parents[3] / "docs/words.md"
 
@@ -99,3 +103,19 @@ def test_the_measured_table_is_readable_data() -> None:
     path = Path(calibration.__file__).with_name("calibration.toml")
 
     assert set(tomllib.loads(path.read_text("utf-8"))) >= {"total", "transaction_date", "other"}
+
+
+@given(
+    label=st.sampled_from(sorted(LABELS)),
+    place=st.integers(0, 12),
+    marks=st.text("abehlnostu", max_size=2),
+    lost=st.integers(0, 2),
+)
+def test_labels_like_a_word_are_those_that_comparing_with_each_finds(
+    label: str, place: int, marks: str, lost: int
+) -> None:
+    word = label[:place] + marks + label[place + lost :]
+
+    like = vocabulary.nearly(word, vocabulary.load())
+
+    assert like == {each for each in LABELS if vocabulary.alike(each, word)}

@@ -103,7 +103,7 @@ def _ends_address(line: Line, vocabulary: Vocabulary) -> bool:
     )
 
 
-def _behind_label(text: str, labels: Sequence[str]) -> int | None:
+def _behind_label(text: str, labels: tuple[str, ...]) -> int | None:
     """Return the place behind the first label as printed, None without one."""
     if not has_word(text, labels):
         return None

@@ -4,16 +4,17 @@ Today is an argument. A date that could be read two ways is marked, never guesse
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 from receipt_worker.extraction.lines import Found, Line
 from receipt_worker.extraction.money import repaired
 from receipt_worker.extraction.tables import DateOrder
-from receipt_worker.extraction.vocabulary import Vocabulary, has_word, plain
+from receipt_worker.extraction.vocabulary import REMEMBERED_LINES, Vocabulary, has_word, plain
 
 _CENTURY = 100
 _TWO_DIGIT_BASE = 2000
@@ -167,16 +168,18 @@ class _Reading(NamedTuple):
     guessed: bool
 
 
-def _readings(text: str, vocabulary: Vocabulary, *, order: DateOrder) -> Iterator[_Reading]:
-    taken: list[range] = []
+@lru_cache(maxsize=REMEMBERED_LINES)
+def _readings(text: str, vocabulary: Vocabulary, *, order: DateOrder) -> tuple[_Reading, ...]:
+    found: list[_Reading] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(repaired(text)):
+            taken = (reading.span for reading in found)
             if any(match.start() in span or match.end() - 1 in span for span in taken):
                 continue
             reading = _reading(match, vocabulary, order=order)
             if reading is not None:
-                taken.append(reading.span)
-                yield reading
+                found.append(reading)
+    return tuple(found)
 
 
 def _reading(match: re.Match[str], vocabulary: Vocabulary, *, order: DateOrder) -> _Reading | None:

@@ -6,6 +6,7 @@ into different blocks. Boxes are pixels of the page image (points for a PDF's te
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median
 from typing import NamedTuple
 
@@ -49,7 +50,7 @@ class Line:
     number: int
     words: tuple[Word, ...]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The words with single spaces."""
         return " ".join(word.text for word in self.words)

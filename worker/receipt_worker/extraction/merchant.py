@@ -188,6 +188,8 @@ def _entities(lines: Sequence[Line], vocabulary: Vocabulary) -> list[MerchantFou
     """Find legal entities further down, each up to the end of its legal form."""
     found = []
     for line in lines:
+        if not names.has_legal(line.text, vocabulary):
+            continue
         words = line.text.split()
         ends = [
             place

@@ -8,7 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
+
+from receipt_worker.extraction.vocabulary import REMEMBERED_LINES
 
 # Letters an engine reads for digits; only inside words that are digits otherwise.
 _MISREAD = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "S": "5", "B": "8"})
@@ -58,6 +60,7 @@ class Amount:
     end: int
 
 
+@lru_cache(maxsize=REMEMBERED_LINES)
 def amounts(text: str) -> tuple[Amount, ...]:
     """Find every amount, from left to right."""
     found = (_amount(match) for match in _AMOUNT.finditer(repaired(text)))
@@ -69,6 +72,7 @@ def rates(text: str) -> tuple[Decimal, ...]:
     return tuple(Decimal(match[1].replace(",", ".")) for match in _RATE.finditer(text))
 
 
+@lru_cache(maxsize=REMEMBERED_LINES)
 def repaired(text: str) -> str:
     """Put digits back where letters were read inside numbers; the length stays the same."""
 

@@ -19,6 +19,7 @@ _BRACKET = re.compile(r"\s*[(\[{][^)\]}]{0,24}[)\]}]?\s*$")
 _NUMBER_BEHIND = re.compile(r"\s+\d{5,}\s?-?\s?\w?[)\]}]?\s*$")
 _NUMBER_AND_REST = re.compile(r"\s*[(\[{]\s?\d{4,8}\s?-?\s?[A-Z]\s?[)\]}].*$", re.IGNORECASE)
 _EDGES = re.compile(r"^[^\w&']+|[^\w.()&']+$")
+_END = r"[\W_]*$"  # of a name: its last marks are no letters
 _VOWEL = re.compile(r"[aeiouy]")
 
 # What engines read for letters; names have no currency signs, and no digits inside their words.
@@ -81,6 +82,12 @@ def is_legal(name: str, vocabulary: Vocabulary) -> bool:
     return _form_at_end(name, vocabulary) is not None
 
 
+def has_legal(text: str, vocabulary: Vocabulary) -> bool:
+    """Say whether a form of a company stands anywhere: without one no part of a text is legal."""
+    folded = plain_same_length(text)
+    return any(pattern.search(folded) for pattern in _anywhere(vocabulary.legal_forms))
+
+
 def put_right(name: str, vocabulary: Vocabulary) -> str:
     """Write a legal form as it is printed where it was misread, and letters read as other marks."""
     found = _form_at_end(name, vocabulary)
@@ -128,15 +135,25 @@ def _patterns(form: str) -> tuple[re.Pattern[str], ...]:
     a slash between two letters tells them from other words.
     """
     words = form.split()
-    spaced = r"(?<![^\W_])" + r"[\W_]+".join(words) + r"[\W_]*$"
+    spaced = r"(?<![^\W_])" + r"[\W_]+".join(words)
     if all(len(word) == 1 for word in words):
         near = "/".join(f"[{word}{_LOOKALIKES.get(word, '')}]" for word in words)
-        return re.compile(spaced), re.compile(rf"(?<![^\W_]){near}[\W_]*$")
+        return re.compile(spaced + _END), re.compile(rf"(?<![^\W_]){near}{_END}")
     if len(form) <= LEAST_ABBREVIATED or not all(map(_is_abbreviation, words)):
-        return (re.compile(spaced),)
+        return (re.compile(spaced + _END),)
     near = r"[\W_]*".join(map(_one_wrong, words))
     torn = r"[\W_]*".join(form.replace(" ", "")) if len(words) > 1 else spaced
-    return re.compile(rf"{torn}[\W_]*$"), re.compile(rf"(?<![^\W_]){near}[\W_]*$")
+    return re.compile(torn + _END), re.compile(rf"(?<![^\W_]){near}{_END}")
+
+
+@cache
+def _anywhere(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Return what finds each form wherever it stands."""
+    return tuple(
+        re.compile(pattern.pattern.removesuffix(_END))
+        for form in forms
+        for pattern in _patterns(form)
+    )
 
 
 def _is_abbreviation(word: str) -> bool:

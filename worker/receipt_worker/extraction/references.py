@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from receipt_worker.extraction import dates
 from receipt_worker.extraction.contacts import plain_same_length
@@ -21,15 +22,18 @@ def receipt_number(lines: Sequence[Line], vocabulary: Vocabulary) -> Found | Non
             continue
         folded = plain_same_length(line.text)
         for label in vocabulary.receipt_labels:
-            spaced = r"[\s\-]*".join(re.escape(word) for word in label.split())
-            match = re.search(
-                rf"(?<![^\W\d_]){spaced}[\s\-.]*(?:{_NUMBER_WORD}(?![^\W\d_])|[#:])", folded
-            )
+            match = _label_of_number(label).search(folded)
             value = _VALUE.match(line.text, match.end()) if match else None
             if value and _is_number(value["number"]):
                 span = range(value.start("number"), value.end("number"))
                 return Found(value["number"], value["number"], line, span, ("labelled",))
     return None
+
+
+@cache
+def _label_of_number(label: str) -> re.Pattern[str]:
+    spaced = r"[\s\-]*".join(re.escape(word) for word in label.split())
+    return re.compile(rf"(?<![^\W\d_]){spaced}[\s\-.]*(?:{_NUMBER_WORD}(?![^\W\d_])|[#:])")
 
 
 def _is_number(text: str) -> bool:

@@ -100,6 +100,15 @@ def load(mounted: Path | None = None) -> Vocabulary:
     return _vocabulary(tuple(languages), _world(user or tables.UserTable()))
 
 
+def make_ready(vocabulary: Vocabulary) -> None:
+    """Put each language together with the widespread ones, as receipts will ask for them."""
+    widespread = {place for place, table in enumerate(vocabulary.languages) if table.widespread}
+    for place in range(len(vocabulary.languages)):
+        spoken_here = _part(vocabulary, tuple(sorted(widespread | {place})))
+        _by_shorter(spoken_here)
+        _forms(spoken_here)
+
+
 def spoken(vocabulary: Vocabulary, texts: Iterable[str]) -> Vocabulary:
     """Keep the languages a receipt speaks, by their own words on it, and the widespread ones."""
     return _spoken(vocabulary, f" {plain(' '.join(texts))} ")
@@ -236,8 +245,16 @@ def role_of(label: str, vocabulary: Vocabulary) -> Role | None:
     squeezed = "".join(words)
     if not squeezed:
         return None
-    exact = next((item for item in vocabulary.phrases if _holds(item[0], words, squeezed)), None)
-    near = [_nearly(word, vocabulary) for word in words if word not in vocabulary.lookalikes]
+    padded = f" {' '.join(words)} "
+    exact = next(
+        (
+            vocabulary.phrases[place]
+            for place, (glued, apart) in enumerate(_forms(vocabulary))
+            if (glued in squeezed if glued else apart in padded)
+        ),
+        None,
+    )
+    near = [nearly(word, vocabulary) for word in words if word not in vocabulary.lookalikes]
     begun = frozenset().union(*near)
     for phrase, role in vocabulary.phrases:
         if exact is not None and not _says_more(phrase, exact[0]):
@@ -255,17 +272,24 @@ def _says_more(phrase: str, other: str) -> bool:
     return len(phrase) > len(other) and set(phrase.split()) > set(other.split())
 
 
-def has_word(text: str, words: Iterable[str]) -> bool:
+def has_word(text: str, words: frozenset[str] | tuple[str, ...]) -> bool:
     """Whether one of these phrases stands in the text as whole words."""
     padded = f" {plain(text)} "
-    return any(f" {word} " in padded for word in words)
+    return any(word in padded for word in _padded(words))
 
 
-def _holds(phrase: str, words: list[str], squeezed: str) -> bool:
-    """Say whether a phrase stands there exactly; a long one also glued to others."""
-    if len(phrase) > SHORT_PHRASE:
-        return phrase.replace(" ", "") in squeezed
-    return f" {phrase} " in f" {' '.join(words)} "
+@cache
+def _padded(words: frozenset[str] | tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f" {word} " for word in words)
+
+
+@cache
+def _forms(vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:
+    """Return how each phrase is looked for: a long one also glued to others, a short one apart."""
+    return tuple(
+        (phrase.replace(" ", "") if len(phrase) > SHORT_PHRASE else "", f" {phrase} ")
+        for phrase, _ in vocabulary.phrases
+    )
 
 
 def _nearly_holds(phrase: str, near: Sequence[frozenset[str]]) -> bool:
@@ -278,9 +302,26 @@ def _nearly_holds(phrase: str, near: Sequence[frozenset[str]]) -> bool:
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _nearly(word: str, vocabulary: Vocabulary) -> frozenset[str]:
+def nearly(word: str, vocabulary: Vocabulary) -> frozenset[str]:
     """Return the words of labels for which this one may have been misread."""
-    return frozenset(part for part in vocabulary.phrase_words if alike(part, word))
+    known = _by_shorter(vocabulary)
+    near = frozenset().union(*(known.get(shorter, ()) for shorter in _shorter(word)))
+    return frozenset(part for part in near if alike(part, word))
+
+
+@cache
+def _by_shorter(vocabulary: Vocabulary) -> Mapping[str, frozenset[str]]:
+    """Index words by what is left of them without a letter: words that are alike share one."""
+    found: dict[str, set[str]] = {}
+    for part in vocabulary.phrase_words:
+        for shorter in _shorter(part):
+            found.setdefault(shorter, set()).add(part)
+    return {shorter: frozenset(parts) for shorter, parts in found.items()}
+
+
+def _shorter(word: str) -> frozenset[str]:
+    """Return the word, and the word without each of its letters."""
+    return frozenset({word, *(word[:place] + word[place + 1 :] for place in range(len(word)))})
 
 
 def alike(wanted: str, read: str) -> bool:
