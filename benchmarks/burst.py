@@ -1,16 +1,18 @@
 """Many objects created in one burst: how soon each says Published=True, and at what price.
 
-The same burst then meets the least an operator can do (`benchmarks.bare`), which tells how much of
-the time belongs to the machine.
+Once as fast as the API server takes them, once as people do it: from one file with one command. The
+first burst then meets the least an operator can do (`benchmarks.bare`), which tells how much of the
+time belongs to the machine.
 """
 
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
-from benchmarks import crowd
+from benchmarks import crowd, sampling
 from benchmarks.table import Figure
+from dev.daemon import Daemon
 from tests.support.amqp import eventually
 from tests.support.answerer import answering
 from tests.support.pipeline import Pipeline
@@ -19,8 +21,10 @@ WITHIN_SECONDS = 1800.0
 
 
 def created_at_once(pipeline: Pipeline, objects: int) -> Iterator[Figure]:
-    """Create objects as fast as the API server takes them; answer their work only afterwards."""
-    yield from _burst(pipeline, [f"burst-{number:05}" for number in range(objects)], "")
+    """Create objects in both ways; answer their work only afterwards."""
+    operator = pipeline.start_operator()
+    names = [f"burst-{number:05}" for number in range(objects)]
+    yield from _burst(pipeline, operator, names, "", crowd.create)
     until_published = crowd.operator_writes(pipeline)
     with answering(pipeline.broker_url):
         crowd.wait_finished(pipeline, objects, within=WITHIN_SECONDS)
@@ -28,15 +32,28 @@ def created_at_once(pipeline: Pipeline, objects: int) -> Iterator[Figure]:
     for about, writes in (("then", until_published), ("it finished", until_finished)):
         measure = f"API writes an object until {about}"
         yield Figure("burst", measure, writes.total() / objects, "writes", "lower")
-    pipeline.start_in_place_of_operator("benchmarks.bare")
-    yield from _burst(pipeline, [f"bare-{number:05}" for number in range(objects)], "bare kopf: ")
+    names = [f"file-{number:05}" for number in range(objects)]
+    yield from _burst(pipeline, operator, names, "one kubectl: ", crowd.create_from_a_file)
+    with answering(pipeline.broker_url):
+        crowd.wait_finished(pipeline, 2 * objects, within=WITHIN_SECONDS)
+    bare = pipeline.start_in_place_of_operator("benchmarks.bare")
+    names = [f"bare-{number:05}" for number in range(objects)]
+    yield from _burst(pipeline, bare, names, "bare kopf: ", crowd.create)
 
 
-def _burst(pipeline: Pipeline, names: Sequence[str], who: str) -> Iterator[Figure]:
+def _burst(
+    pipeline: Pipeline,
+    program: Daemon,
+    names: Sequence[str],
+    who: str,
+    create: Callable[[Pipeline, Sequence[str]], None],
+) -> Iterator[Figure]:
+    took_before = sampling.processor_seconds(program)
     started = time.monotonic()
-    crowd.create(pipeline, names)
+    create(pipeline, names)
     creating = time.monotonic() - started
     eventually(lambda: _all_published(pipeline, names), within=WITHIN_SECONDS)
+    took = sampling.processor_seconds(program) - took_before
     waits = [
         (one.published_at - one.created_at) / timedelta(seconds=1)
         for one in crowd.stories(pipeline, names)
@@ -49,6 +66,8 @@ def _burst(pipeline: Pipeline, names: Sequence[str], who: str) -> Iterator[Figur
     for share in (50, 99):
         measure = f"{who}created to Published=True, p{share}"
         yield Figure("burst", measure, hundredths[share - 1], "s", "lower")
+    measure = f"{who}processor time an object until then"
+    yield Figure("burst", measure, took * 1000 / len(names), "ms", "lower")
 
 
 def _all_published(pipeline: Pipeline, names: Sequence[str]) -> bool:

@@ -1,5 +1,6 @@
 """Watching something while it happens: the most that was seen, and a program's memory."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,6 +42,22 @@ def watching(look: Callable[[], float]) -> Iterator[Most]:
 def memory_mb(daemon: Daemon) -> float:
     """Return the resident memory of a program and what it started, in MiB; 0 when it is gone."""
     return sum(_resident_kib(one.pid) for one in daemon.family()) / _KIB
+
+
+def processor_seconds(daemon: Daemon) -> float:
+    """Return the processor time that a program and what it started took so far."""
+    ticks = sum(_ticks(one.pid) for one in daemon.family())
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> int:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    after_name = stat[stat.rindex(")") + 2 :].split()
+    user, system = after_name[11:13]  # the 14th and 15th of proc(5)
+    return int(user) + int(system)
 
 
 def _resident_kib(pid: int) -> int:

@@ -1,7 +1,9 @@
 """`receipt-operator`: composes the parts, holds the lease, keeps the loops turning."""
 
 import asyncio
+import gc
 import secrets
+import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -9,6 +11,7 @@ from contextlib import AsyncExitStack
 from typing import TypeVar
 
 import structlog
+import uvloop
 from aiolimiter import AsyncLimiter
 
 from receipt_contract.access import BrokerUser
@@ -38,6 +41,7 @@ from receipt_runtime.settings import SettingsError, answer_help, read
 WINDOW = 500  # three quarters of the rate of a window without bound
 LOOP_LONGEST_PAUSE_SECONDS = 15.0
 INCOMPLETE_SWEEP_SECONDS = 30.0  # until the namespaces are listed again of which one was refused
+NEW_OBJECTS_BETWEEN_COLLECTIONS = 50_000  # of Python; it looks after 700 unless it is told
 EXIT_LEASE_LOST = 3
 EXIT_REWOUND = 4
 
@@ -66,8 +70,11 @@ def main() -> None:
     except SettingsError as error:
         sys.exit(f"receipt-operator: {error}")
     logs.configure("receipt-operator", level=settings.log_level)
+    _collect_seldom()
     try:
-        asyncio.run(_run(settings))
+        uvloop.run(_run(settings))
+    except asyncio.CancelledError:
+        _log.info("ended by a signal before it watched")
     except LeaseLostError:
         _log.error("another operator holds the lease; this one ends")
         sys.exit(EXIT_LEASE_LOST)
@@ -75,7 +82,15 @@ def main() -> None:
         sys.exit(EXIT_REWOUND)
 
 
+def _collect_seldom() -> None:
+    """Have Python look for cycles seldom, and never among what was loaded: a fifth of a burst."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS_BETWEEN_COLLECTIONS, 10, 10)
+
+
 async def _run(settings: OperatorSettings) -> None:
+    _end_on_signals()
     pulse = Pulse()
     queue = WorkQueue()
     async with AsyncExitStack() as stack:
@@ -101,6 +116,14 @@ async def _run(settings: OperatorSettings) -> None:
         await _operate(
             settings, pulse, queue=queue, publisher=publisher, database=database, cluster=cluster
         )
+
+
+def _end_on_signals() -> None:
+    """Answer signals until kopf does: the first process of a container ignores what it does not."""
+    own = asyncio.current_task()
+    if own is not None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, own.cancel)
 
 
 async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
@@ -162,7 +185,7 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
     }
     if settings.delete_finished:
         loops["clean"] = controller.clean_once
-    watching = asyncio.create_task(handlers.watch(settings.namespaces, controller.saw, stop))
+    watching = asyncio.create_task(_watch(settings, controller, stop))
     turning = [asyncio.create_task(_turn(name, loop, pulse)) for name, loop in loops.items()]
     try:
         await asyncio.wait([watching, *turning], return_when=asyncio.FIRST_COMPLETED)
@@ -171,11 +194,19 @@ async def _operate(  # noqa: PLR0913 - the parts that live longer than the lease
         stop.set()
         for task in (*turning, beating):
             task.cancel()
+        if not controller.some_listed.is_set():
+            watching.cancel()
         await planner.close()
         await asyncio.gather(beating, return_exceptions=True)
         ended = await asyncio.gather(watching, *turning, return_exceptions=True)
-    await _release_lease(database, fence)
+        await _release_lease(database, fence)
     _raise_first(ended)
+
+
+async def _watch(settings: OperatorSettings, controller: Controller, stop: asyncio.Event) -> None:
+    """Watch once the cluster knows the two kinds: kopf looks for them no more than once."""
+    await controller.some_listed.wait()
+    await handlers.watch(settings.namespaces, controller.saw, stop)
 
 
 def _publication(

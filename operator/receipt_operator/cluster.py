@@ -198,7 +198,10 @@ class Cluster:
 @asynccontextmanager
 async def connect() -> AsyncIterator[Cluster]:
     """Log in: as the pod's service account, else by the kubeconfig."""
+    # The environment is not asked on each request for a proxy and for somebody's passwords: kopf
+    # does not go by them, and the kubeconfig says both.
     configuration = client.Configuration()
+    configuration.client_session_kwargs = {"trust_env": False}
     try:
         config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # ships none
     except config.ConfigException:

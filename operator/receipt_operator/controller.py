@@ -46,8 +46,7 @@ DATABASE_SILENCE_SECONDS = 5.0
 
 # A list of a namespace that is gone is empty; only that of an unknown kind is refused.
 _NO_KINDS = (
-    "The two kinds are not defined in this cluster: apply crds/, or set crds.install in the chart,"
-    " and restart the operator."
+    "The two kinds are not defined in this cluster: apply crds/, or set crds.install in the chart."
 )
 
 _log = structlog.get_logger(__name__)
@@ -84,6 +83,7 @@ class Controller:
         self._cleaner = cleaner
         self._brake = brake
         self._recounting = Recounting(database)
+        self.some_listed = asyncio.Event()  # so the cluster knows our kinds
         self._listed: set[str] = set()  # namespaces
         self._caught_up: set[str] = set()  # of which every object was reconciled since
         self._some_caught_up = asyncio.Event()
@@ -119,6 +119,7 @@ class Controller:
                 _log.warning("a namespace is not listed", namespace=namespace, sentence=sentence)
             else:
                 self._listed.add(namespace)
+                self.some_listed.set()
         if len(failures) == len(self._settings.namespaces):
             raise failures[0]
         active, _ = await self._active()

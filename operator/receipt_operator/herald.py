@@ -1,11 +1,13 @@
 """The herald: posts events about objects, behind the statuses that say the same.
 
-Statuses are what people wait for, so events take a slow lane of their own: in a burst of objects
-they come some seconds later. What waits is lost with the process; an event is a convenience.
+Statuses are what people wait for, so events take a slow lane of their own, and a slower one while
+statuses are written: in a burst of objects they come some seconds later. What waits is lost with
+the process; an event is a convenience.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import structlog
@@ -18,6 +20,7 @@ from receipt_operator.observed import Observed
 from receipt_operator.register.rows import ObjectKey
 
 EVENTS_PER_SECOND = 50
+LONGEST_PATIENCE_SECONDS = 0.2  # of each event, with statuses that are being written
 MOST_WAITING = 20_000
 
 _log = structlog.get_logger(__name__)
@@ -39,6 +42,21 @@ class Herald:
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         # A burst of one: so many at once would hold up statuses for as long.
         self._lane = AsyncLimiter(1, 1 / EVENTS_PER_SECOND)
+        self._rounds = 0  # of statuses that are being written
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    @contextmanager
+    def behind_statuses(self) -> Iterator[None]:
+        """Let events wait while a round of statuses is written."""
+        self._rounds += 1
+        self._quiet.clear()
+        try:
+            yield
+        finally:
+            self._rounds -= 1
+            if not self._rounds:
+                self._quiet.set()
 
     def tell(self, before: Mapping[str, Any], written: Observed) -> None:
         """Take in what a write of a status has changed."""
@@ -57,6 +75,8 @@ class Herald:
         """Post the event that waits for the longest, once there is one."""
         key, uid, notice = await self._waiting.get()
         await self._lane.acquire()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._quiet.wait(), LONGEST_PATIENCE_SECONDS)
         try:
             await self._cluster.post_event(
                 key, uid, type_=notice.type, reason=notice.reason, note=notice.note

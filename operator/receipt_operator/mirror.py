@@ -45,7 +45,7 @@ INTERVAL_SECONDS = 10.0
 TRANSITIONS_PER_SECOND = 600
 PROGRESS_PER_SECOND = 20
 CONCURRENT_WRITES = 16
-PATIENCE_SECONDS = 1.0  # with a new request that is about to be sent
+PATIENCE_SECONDS = 3.0  # with a new request that is about to be sent
 CONFLICT_TRIES = 3
 
 _log = structlog.get_logger(__name__)
@@ -220,9 +220,10 @@ class Mirror:
     ) -> set[ObjectKey]:
         """Write the statuses that are due; one that fails is queued again and stops no other."""
         self._unavailable = False
-        outcomes = await asyncio.gather(
-            *(self._refresh(key, now, obstacle) for key in keys), return_exceptions=True
-        )
+        with self._herald.behind_statuses():
+            outcomes = await asyncio.gather(
+                *(self._refresh(key, now, obstacle) for key in keys), return_exceptions=True
+            )
         failures = [
             (key, one)
             for key, one in zip(keys, outcomes, strict=True)

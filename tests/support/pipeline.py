@@ -25,11 +25,11 @@ from dev.kubernetes.cluster import Cluster
 from dev.program import Probe, Program
 from dev.stack import Stack
 from receipt_collector import schema
-from receipt_contract.requests import API_VERSION, Kind
+from receipt_contract.requests import API_VERSION, GROUP, Kind
 from receipt_contract.topology import WORK_SIDE
 from receipt_runtime.amqp import preflight
 from tests.support import services
-from tests.support.amqp import Visitor, visiting
+from tests.support.amqp import Visitor, eventually, visiting
 from tests.support.objects import Objects
 from tests.support.services import Broker
 
@@ -43,6 +43,7 @@ FAST = {
     "RECEIPTS_LEASE_SECONDS": "3",
 }
 SPY = "spy"
+DEFINITIONS = str(ROOT / "crds")
 
 
 class Pipeline:
@@ -296,9 +297,15 @@ def bind_spy(broker_url: str) -> None:
 
 def install_kinds(cluster: Cluster) -> None:
     """Make the two kinds known to a cluster."""
-    definitions = str(ROOT / "crds")
-    cluster.kubectl("apply", "--filename", definitions)
-    cluster.kubectl("wait", "--for=condition=Established", "--filename", definitions)
+    cluster.kubectl("apply", "--filename", DEFINITIONS)
+    cluster.kubectl("wait", "--for=condition=Established", "--filename", DEFINITIONS)
+
+
+def remove_kinds(cluster: Cluster) -> None:
+    """Take the two kinds away from a cluster, and with them every object."""
+    cluster.kubectl("delete", "--wait=false", "--filename", DEFINITIONS)
+    shown = ("get", "crds", "--output=name")
+    eventually(lambda: GROUP not in cluster.kubectl(*shown), within=WITHIN_SECONDS)
 
 
 @contextmanager

@@ -46,6 +46,10 @@ def _is_parked(pipeline: Pipeline, name: str) -> bool:
     return bool(pipeline.rows(query, {"name": name})[0]["parked"])
 
 
+def _waits_for_the_lease(pipeline: Pipeline, operator: str) -> bool:
+    return "waiting for the lease" in pipeline.log(operator)
+
+
 def _sent_ids(pipeline: Pipeline) -> list[str]:
     """Return the message ids of all work sent so far."""
     taken = pipeline.visit(lambda visitor: visitor.take_all(SPY))
@@ -148,7 +152,10 @@ def test_g3_a_second_operator_waits_and_takes_over(pipeline: Pipeline) -> None:
     pipeline.start_collector()
     first = pipeline.start_operator("first")
     second = pipeline.start_waiting_operator("second")
-    eventually(lambda: "waiting for the lease" in pipeline.log("second"))
+    third = pipeline.start_waiting_operator("third")
+    for waiting in ("second", "third"):
+        eventually(partial(_waits_for_the_lease, pipeline, waiting))
+    third.stop()
     with answering(pipeline.broker_url):
         pipeline.apply(REPROCESS, "one", target={"reference": "one.png"})
         pipeline.wait_finished(REPROCESS, "one")
@@ -159,6 +166,7 @@ def test_g3_a_second_operator_waits_and_takes_over(pipeline: Pipeline) -> None:
         pipeline.apply(REPROCESS, "two", target={"reference": "two.png"})
         status = pipeline.wait_finished(REPROCESS, "two")
 
+    assert "ended by a signal" in pipeline.log("third")
     assert second.is_alive()
     assert sent_by_both == 1
     assert ready == {"first": True, "second": False}

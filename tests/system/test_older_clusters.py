@@ -16,7 +16,7 @@ from dev.stack import Stack
 from receipt_contract.requests import Kind
 from tests.support.amqp import eventually
 from tests.support.answerer import answering
-from tests.support.pipeline import Pipeline, count, install_kinds, making
+from tests.support.pipeline import Pipeline, count, install_kinds, making, remove_kinds
 from tests.support.promises import check_object, sending
 from tests.support.receipts import write_small_receipts
 from tests.support.services import Broker
@@ -130,9 +130,35 @@ def test_g1_g3_a_new_cluster_finds_what_was_done_in_the_old_one(
         check_object(pipeline, REPROCESS, name)
 
 
+def test_kinds_may_come_after_the_operator_and_be_taken_away(
+    pipeline: Pipeline, own_cluster: LocalCluster
+) -> None:
+    write_small_receipts(pipeline.receipts, "first.png", "second.png", first=200)
+    own_cluster.wipe()
+    _let_in(own_cluster, pipeline.namespace)
+    operator = pipeline.start_operator()
+    eventually(lambda: "are not defined in this cluster" in pipeline.log("operator"))
+
+    with answering(pipeline.broker_url):
+        install_kinds(own_cluster)
+        pipeline.apply(REPROCESS, "first", target={"reference": "first.png"})
+        pipeline.wait_finished(REPROCESS, "first")
+        remove_kinds(own_cluster)
+        install_kinds(own_cluster)
+        pipeline.apply(REPROCESS, "second", target={"reference": "second.png"})
+        pipeline.wait_finished(REPROCESS, "second")
+
+    assert operator.is_alive()
+
+
 def _furnish(cluster: LocalCluster, namespace: str) -> None:
     """Give an empty cluster what the operator needs, and none of the objects."""
     install_kinds(cluster)
+    _let_in(cluster, namespace)
+
+
+def _let_in(cluster: LocalCluster, namespace: str) -> None:
+    """Give an empty cluster the namespace and the operator's rights in it."""
     cluster.kubectl("create", "namespace", namespace)
     cluster.operator_kubeconfig(namespace)
 
