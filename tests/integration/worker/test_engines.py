@@ -26,6 +26,7 @@ from tests.support.receipts import small_receipt
 TODAY = date(2026, 3, 1)
 PATIENCE = 120.0  # seconds a pass may take on a busy machine
 MANY = 4  # pages, one more than are read more than once
+LARGE = (2480, 3508)  # pixels of an A4 page at 300 dpi
 TILT = 2.0  # degrees
 
 
@@ -114,8 +115,9 @@ def test_tesseract_is_asked_only_for_what_rapidocr_does_not_prove(reader: Reader
     assert engines_of(reading) == ["rapidocr"]
 
 
-def test_a_receipt_upside_down_is_turned(reader: Reader) -> None:
-    turned = paper.as_png(picture(2).rotate(180))
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_a_turned_receipt_is_turned_back(reader: Reader, turn: int) -> None:
+    turned = paper.as_png(picture(2).rotate(turn, expand=True))
 
     reading = reader.read(turned, today=TODAY)
 
@@ -132,6 +134,17 @@ def test_a_long_document_is_read_once_and_whole(reader: Reader) -> None:
     assert [page.page_number for page in reading.pages] == list(range(1, MANY + 1))
     assert all("TOTAL" in record.text for record in reading.passes)
     assert ReviewReason.LIMIT_HIT in reading.extraction.review_reasons
+
+
+def test_more_pages_take_no_more_memory(reader: Reader) -> None:
+    peaks = []
+    for count in (MANY, MANY + 3):
+        pages = [picture(number).resize(LARGE) for number in range(1, count + 1)]
+        reader.read(paper.as_scanned_pdf(pages), today=TODAY)
+        peaks.append(reader.cost.peak_bytes)
+
+    few, many = peaks
+    assert many < few + 2 * LARGE[0] * LARGE[1]  # of three more pages
 
 
 def test_without_rapidocr_all_passes_are_of_tesseract(tmp_path: Path) -> None:
