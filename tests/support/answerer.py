@@ -5,7 +5,8 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from receipt_contract import topology
 from receipt_contract.results import PersistenceMode, RunEventV1
@@ -16,7 +17,10 @@ from receipt_runtime.amqp.intake import ByContract
 from receipt_runtime.amqp.messages import Delivery
 from receipt_runtime.amqp.publisher import Publisher
 from receipt_runtime.amqp.settlement import AnyWork
-from tests.support.results import make_run
+from tests.support.results import make_receipt, make_run
+
+FIRST_PURCHASE = datetime(2025, 1, 1)  # noqa: DTZ001 - printed without a zone
+PURCHASES = 600_000  # one a minute, for more than a year
 
 _MODES = {
     1: PersistenceMode.NORMAL,
@@ -57,7 +61,8 @@ def event_for(wanted: AnyWork) -> RunEventV1:
     """Return the run event a worker would send; the same work always has the same run."""
     request_id = None if isinstance(wanted, ProcessWork) else wanted.request_id
     seed = hashlib.sha256(f"{wanted.source_sha256}:{request_id}".encode()).digest()
-    event = make_run(request=1, mode=PersistenceMode.REPROCESS)
+    receipt = make_receipt(**_bought(wanted.source_sha256))
+    event = make_run(request=1, mode=PersistenceMode.REPROCESS, receipt=receipt)
     payload = event.payload.model_copy(
         update={"request_id": request_id, "persistence_mode": _MODES[wanted.version]}
     )
@@ -71,3 +76,14 @@ def event_for(wanted: AnyWork) -> RunEventV1:
             "artifacts": (),
         }
     )
+
+
+def _bought(sha256: str) -> dict[str, Any]:
+    """Let each source be a purchase of its own: thousands of the same one are no archive."""
+    number = int(sha256[:8], 16) % PURCHASES
+    moment = FIRST_PURCHASE + timedelta(minutes=number)
+    return {
+        "receipt_id": f"R-{number}",
+        "transaction_date": moment.date(),
+        "transaction_datetime": moment,
+    }
