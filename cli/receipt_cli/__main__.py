@@ -30,7 +30,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return (
             f"This installation of ledger lacks {error.name}, as one that reads no receipts may:"
-            " install receipt-operator[cli], or build the image with WITH_OCR=1."
+            " install receipt-operator[cli], or take an image of the target cli-ocr."
         )
     return f"An error inside the program: {type(error).__name__}."
 
