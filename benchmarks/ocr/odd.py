@@ -1,9 +1,10 @@
 """Odd files, one at a time: how each ended, in what time and memory, and what it left behind."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import date
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.ocr import expected, labels
 from benchmarks.ocr.expected import OddFile
@@ -55,6 +56,21 @@ def figures(ended: Sequence[Ended]) -> Figures:
         "memory": max(one.cost.peak_bytes for one in ended) / MIB,
         "files": len(ended),
     }
+
+
+def files(ended: Sequence[Ended]) -> list[dict[str, Any]]:
+    """Tell each file: how it ended and what it took."""
+    return [
+        {
+            "file": one.odd.name,
+            "expect": one.odd.expect,
+            "ended": one.found.error or one.found.document()["extraction_status"],
+            "seconds": one.found.seconds,
+            "cost": asdict(one.cost),
+            "objections": one.objections,
+        }
+        for one in ended
+    ]
 
 
 def misses(ended: Sequence[Ended]) -> Iterator[str]:

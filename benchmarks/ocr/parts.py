@@ -97,7 +97,10 @@ def _receipts(bench: Bench) -> Result:
 def _odd(bench: Bench) -> Result:
     ended = odd.read(bench.settings, today=bench.today)
     _print(odd.misses(ended))
-    return _told(bench, odd.ROWS, {"odd files": odd.figures(ended)})
+    return {
+        **_told(bench, odd.ROWS, {"odd files": odd.figures(ended)}),
+        "odd files": odd.files(ended),
+    }
 
 
 def _turned(bench: Bench) -> Result:

@@ -14,7 +14,7 @@ from receipt_worker.intake import Document, ImageDocument, Page, is_pdf
 from receipt_worker.pdf import PdfDocument
 from receipt_worker.settings import ReadingLimits
 
-LEAST_SIDE = 10  # pixels; a smaller picture holds no letter
+LEAST_SIDE = 32  # pixels; a smaller picture holds no line of letters
 
 
 @dataclass(frozen=True)
