@@ -1,4 +1,4 @@
-"""The evidence that stands for an expense is found at once, however often it was scanned."""
+"""What each event looks for is found without reading a table, however much is stored."""
 
 from pathlib import Path
 
