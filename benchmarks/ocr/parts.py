@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from benchmarks.ocr import (
     scoring,
     turned,
 )
+from benchmarks.ocr.every_pass import EveryPass
 from benchmarks.ocr.labels import Collection, Label
 from benchmarks.ocr.report import Figures, Row
 from receipt_worker.settings import ReadingSettings
@@ -62,6 +64,13 @@ class Bench:
     def pictures(self) -> list[Label]:
         """Receipts that have to be read by an engine."""
         return [one for one in self.chosen if one.collection is not Collection.TEXT_PDF]
+
+    @cached_property
+    def every_pass(self) -> Sequence[EveryPass]:
+        """Every pass over every picture, read once for all parts that want it."""
+        return every_pass.read(
+            self.pictures, self.settings, processes=self.readers, today=self.today
+        )
 
 
 Result = Mapping[str, Any]  # keys of the stored run
@@ -115,7 +124,7 @@ def _overhead(bench: Bench) -> Result:
 
 
 def _orders(bench: Bench) -> Result:
-    curves = orders.curves(bench.pictures, _every_pass(bench))
+    curves = orders.curves(bench.pictures, bench.every_pass)
     plots.write(
         bench.written.with_suffix(".passes.svg"),
         curves,
@@ -130,7 +139,7 @@ def _orders(bench: Bench) -> Result:
 
 
 def _fit(bench: Bench) -> Result:
-    _print(fit.write(bench.pictures, _every_pass(bench)))
+    _print(fit.write(bench.pictures, bench.every_pass))
     print(f"written: {fit.WRITTEN}")
     return {"figures": {}}
 
@@ -143,12 +152,6 @@ _RUNS: Mapping[Part, Callable[[Bench], Result]] = {
     Part.ORDERS: _orders,
     Part.FIT: _fit,
 }
-
-
-def _every_pass(bench: Bench) -> list[every_pass.EveryPass]:
-    return every_pass.read(
-        bench.pictures, bench.settings, processes=bench.readers, today=bench.today
-    )
 
 
 def _told(bench: Bench, rows: Sequence[Row], found: Mapping[str, Figures]) -> Result:

@@ -13,6 +13,8 @@ from typer.main import get_command
 from receipt_cli.app import app
 from receipt_contract.requests import Kind, RequestSpec
 from receipt_contract.status import ConditionType, State
+from receipt_worker.document import ReviewReason
+from receipt_worker.extraction.identities import Evidence
 from tests.support import ledger
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -63,6 +65,11 @@ def test_every_state_and_condition_is_explained(word: str) -> None:
 @pytest.mark.parametrize("field", sorted(RequestSpec.model_json_schema()["properties"]))
 def test_every_field_of_a_request_is_explained(field: str) -> None:
     assert f"`{field}" in _text("docs/requests.md")
+
+
+@pytest.mark.parametrize("word", sorted({*ReviewReason, *Evidence}))
+def test_every_reason_for_review_and_kind_of_evidence_is_explained(word: str) -> None:
+    assert f"| `{word}` |" in _text("docs/reading.md")
 
 
 def _commands(command: Any, name: str = "ledger") -> Iterator[str]:
