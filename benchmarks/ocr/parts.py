@@ -46,6 +46,7 @@ ABOUT = {
     Part.FIT: "write the worker's table of confidence anew, from both engines",
 }
 ON_DEMAND = frozenset({Part.FIT})  # changes the checkout
+NEED_PICTURES = frozenset({Part.TURNED, Part.OVERHEAD, Part.ORDERS, Part.FIT})
 NEED_BOTH = frozenset({Part.ORDERS, Part.FIT})  # engines
 
 
@@ -77,7 +78,10 @@ Result = Mapping[str, Any]  # keys of the stored run
 
 
 def run(part: Part, bench: Bench) -> Result:
-    """Measure one part."""
+    """Measure one part, if there is anything for it."""
+    if part in NEED_PICTURES and not bench.pictures:
+        print(f"{part}: none of the chosen receipts is a picture")
+        return {"figures": {}}
     return _RUNS[part](bench)
 
 

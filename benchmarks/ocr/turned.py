@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import partial
 from io import BytesIO
+from math import ceil
 from statistics import mean
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ def read(
     chosen: Sequence[Label], settings: ReadingSettings, *, readers: int, today: date
 ) -> list[Turned]:
     """Read a sample at every turn."""
-    sample = chosen[:: max(1, len(chosen) // SAMPLE)]
+    sample = chosen[:: ceil(len(chosen) / SAMPLE)]
 
     def at(turn: int) -> Sequence[Measured]:
         content = partial(_turned, turn=turn)
