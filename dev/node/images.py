@@ -82,15 +82,15 @@ def of_ours(target: Target, name: str) -> Path:
         if kind.docker_answers():
             chosen = [] if base is None else [f"--build-arg=BASE_IMAGE={base}"]
             return _built_by_docker(name, f"--target={target}", *chosen, str(folders.CHECKOUT))
-        return _on_base(
-            name, folders.CHECKOUT, f"--target={target}", base=base or _base(Suite.BOOKWORM)
-        )
+        authorities = f"--volume={_AUTHORITIES}:{_AUTHORITIES}:ro"
+        given = (f"--target={target}", authorities, str(folders.CHECKOUT))
+        return _on_base(name, *given, base=base or _base(Suite.BOOKWORM))
 
 
 def of_debian(suite: Suite, folder: Path, name: str) -> Path:
     """Return an archive of what a folder's Dockerfile makes of a Debian."""
     with _alone(), console.step(f"building the image {name}"):
-        return _on_base(name, folder, base=_base(suite))
+        return _on_base(name, str(folder), base=_base(suite))
 
 
 def sizes(archives: Mapping[Target, Path]) -> str:
@@ -114,12 +114,9 @@ def _layers(archive: Path) -> dict[str, int]:
         return {name: read.getmember(name).size for name in image["Layers"]}
 
 
-def _on_base(name: str, folder: Path, *given: str, base: str) -> Path:
-    """Build what installs packages, as this machine would get them."""
-    mount = f"--volume={_AUTHORITIES}:{_AUTHORITIES}:ro"
-    return _built(
-        name, [*given, f"--build-arg=BASE_IMAGE={base}", mount, "--network=host", str(folder)]
-    )
+def _on_base(name: str, *given: str, base: str) -> Path:
+    """Build what installs packages."""
+    return _built(name, [f"--build-arg=BASE_IMAGE={base}", "--network=host", *given])
 
 
 def _built(name: str, given: list[str]) -> Path:

@@ -18,11 +18,11 @@ from dev.helm import programs
 from dev.helm.programs import Program
 from dev.kubernetes import choice
 from dev.kubernetes.cluster import PodCluster
-from dev.node import forward, images
+from dev.node import images
 from dev.node.images import Target
 from dev.stack import Stack
 from tests.chart.rendering import CHART
-from tests.e2e.ground import LOOPBACK, Ground, closing, making, standing
+from tests.e2e.ground import LOOPBACK, Ground, Road, closing, making, standing
 from tests.e2e.tenant import OLDER, REGISTRY, Tenant, version
 from tests.support.services import Broker
 
@@ -78,11 +78,19 @@ def ground(  # noqa: PLR0913, PLR0917 - one resource each
     loaded: None,  # noqa: ARG001 - it is enough that they are there
 ) -> Ground:
     """Give what namespaces are made of; pods reach servers on loopback at our address for them."""
-    urls = (broker.url, broker.api.url, database_admin_url)
-    own = [parts.port for url in urls if (parts := urlsplit(url)).hostname == LOOPBACK]
-    if own:
-        forward.start(stack.daemon("forward"), cluster.host, [port for port in own if port])
-    return Ground(cluster, helm, broker, database_admin_url)
+    to_broker = Road(
+        stack.daemon("forward-broker"), cluster.host, _here(broker.url, broker.api.url)
+    )
+    to_database = Road(stack.daemon("forward-database"), cluster.host, _here(database_admin_url))
+    for road in (to_broker, to_database):
+        road.open()
+    return Ground(cluster, helm, broker, database_admin_url, to_broker)
+
+
+def _here(*urls: str) -> tuple[int, ...]:
+    """Return the ports of those that listen on this machine's loopback."""
+    parts = map(urlsplit, urls)
+    return tuple(one.port for one in parts if one.hostname == LOOPBACK and one.port)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dev import samples
+from dev.daemon import Daemon
 from dev.kubernetes.cluster import PodCluster
+from dev.node import forward
 from receipt_contract.access import BrokerUser
 from tests.e2e.tenant import CACHE, RECEIPTS, Places, Tenant
 from tests.support import services
@@ -28,6 +30,23 @@ _PROCESSES = (
 _ROLES = ("operator", "collector", "publisher", "owner")
 
 
+class Road(NamedTuple):
+    """The way of pods to a server that listens on loopback; no ports where none is needed."""
+
+    daemon: Daemon
+    address: str
+    ports: tuple[int, ...]
+
+    def open(self) -> None:
+        """Let pods through."""
+        if self.ports:
+            forward.start(self.daemon, self.address, self.ports)
+
+    def cut(self) -> None:
+        """Break every connection and refuse new ones, as a server that is down does."""
+        self.daemon.stop()
+
+
 class Ground(NamedTuple):
     """A cluster with our images, Helm, and servers that pods reach."""
 
@@ -35,6 +54,7 @@ class Ground(NamedTuple):
     helm: Path
     broker: Broker
     database_admin_url: str
+    road: Road  # to the broker
 
     def reached(self, url: str) -> str:
         """Return the address of one of the servers as a pod has to write it."""

@@ -36,7 +36,7 @@ WITHIN_SECONDS = 240.0  # generous: only a test that fails waits this long
 _INSTALL = folders.CHECKOUT / "docs" / "install.md"
 _DOCUMENTED = re.compile(r"```yaml\n# mine\.yaml\n(.*?)```", re.DOTALL)
 _LEVEL = "pod-security.kubernetes.io/enforce"
-_LOADER = "loader"
+LOADER = "loader"
 _POLL_SECONDS = 0.3
 _HELM_SECONDS = 400
 # A node of two processors has to hold all of it, and a test says when something is published.
@@ -111,11 +111,11 @@ class Tenant:
 
     def put(self, files: Mapping[str, bytes]) -> None:
         """Put receipts onto their volume, by a pod that may write there."""
-        if not self.kubectl("get", "pod", _LOADER, "--ignore-not-found"):
+        if not self.kubectl("get", "pod", LOADER, "--ignore-not-found"):
             self._create(_loader(self.namespace, self._receipts))
-            self.kubectl("wait", "--for=condition=Ready", "--timeout=100s", f"pod/{_LOADER}")
+            self.kubectl("wait", "--for=condition=Ready", "--timeout=100s", f"pod/{LOADER}")
         command = [str(kubectl.find()), "--kubeconfig", str(self.cluster.kubeconfig())]
-        command += ["--namespace", self.namespace, "exec", "--stdin", _LOADER, "--"]
+        command += ["--namespace", self.namespace, "exec", "--stdin", LOADER, "--"]
         subprocess.run(
             [*command, "tar", "--extract", "--directory=/data"], check=True, input=_tar(files)
         )
@@ -149,8 +149,9 @@ class Tenant:
     def uninstall(self) -> None:
         """Take the release away and wait until its pods are gone."""
         self._run_helm("uninstall", RELEASE, "--wait", "--timeout=4m")
-        selector = f"app.kubernetes.io/instance={RELEASE}"
-        self.kubectl("wait", "--for=delete", "pod", "--selector", selector, "--timeout=100s")
+        # The pod of `helm test` stays, as Helm has it.
+        ours = f"app.kubernetes.io/instance={RELEASE},app.kubernetes.io/component!=doctor"
+        self.kubectl("wait", "--for=delete", "pod", "--selector", ours, "--timeout=100s")
 
     def test(self) -> str:
         """Run `helm test` and return what its pod says. Raises HelmError."""
@@ -314,7 +315,7 @@ def _loader(namespace: str, receipts: str) -> dict[str, Any]:
     """Return a pod that waits with the receipts at /data."""
     account = {"runAsNonRoot": True, "runAsUser": 10001, "runAsGroup": 10001, "fsGroup": 10001}
     container = {
-        "name": _LOADER,
+        "name": LOADER,
         "image": f"{REGISTRY}/receipt-cli:{version()}",
         "imagePullPolicy": "Never",
         "command": ["sleep", "infinity"],
@@ -328,7 +329,7 @@ def _loader(namespace: str, receipts: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": _LOADER, "namespace": namespace},
+        "metadata": {"name": LOADER, "namespace": namespace},
         "spec": {
             "securityContext": {**account, "seccompProfile": {"type": "RuntimeDefault"}},
             "terminationGracePeriodSeconds": 0,

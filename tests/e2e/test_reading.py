@@ -6,9 +6,10 @@ from decimal import Decimal
 import pytest
 
 from dev import folders, samples
+from dev.kubernetes.kubectl import KubectlError
 from receipt_contract.requests import Kind
 from tests.e2e.ground import closing
-from tests.e2e.tenant import RELEASE, Tenant, eventually
+from tests.e2e.tenant import LOADER, RELEASE, Tenant, eventually
 from tests.support.receipts import small_receipt
 
 EXAMPLES = folders.CHECKOUT / "examples"
@@ -69,6 +70,13 @@ def test_the_release_finds_itself_well(running: Tenant) -> None:
 
     assert "Succeeded" in said
     assert "failed" not in said.partition("POD LOGS")[2]
+
+
+def test_the_image_of_ledger_says_that_it_reads_no_receipts(running: Tenant) -> None:
+    command = ("ledger", "receipts", "extract", "/data")
+
+    with pytest.raises(KubectlError, match="as one that reads no receipts may"):
+        running.kubectl("exec", LOADER, "--", *command)
 
 
 def test_a_schedule_publishes_what_was_never_read_and_others_tidy_up(running: Tenant) -> None:
