@@ -13,6 +13,18 @@ from receipt_contract.results import ExtractionStatus
 
 MOST_CANDIDATES = 50
 
+_OF_TOTAL = "expense_total BETWEEN %(total)s - 0.01 AND %(total)s + 0.01"
+_WITH_TOTAL = f"SELECT * FROM budget.expenses WHERE {_OF_TOTAL}"  # noqa: S608 - a condition of ours
+# An OR would have all expenses with this total looked through; each of these has its index.
+_WITH_TOTAL_AND_DAY = f"""
+    SELECT * FROM budget.expenses WHERE id IN (
+      SELECT id FROM budget.expenses WHERE order_date = %(day)s AND {_OF_TOTAL}
+      UNION
+      SELECT id FROM budget.expenses WHERE transaction_datetime::date = %(day)s AND {_OF_TOTAL}
+    )
+    OFFSET 0
+"""  # noqa: S608 - a condition of ours
+
 
 class ScannedExpense(NamedTuple):
     """An expense made from one scanned receipt."""
@@ -47,7 +59,7 @@ def own(connection: Connection, sha256: str) -> int | None:
 def candidates(connection: Connection, facts: Facts, *, sha256: str) -> list[Candidate]:
     """Return expenses of other sources with this total, of this day where the day is known."""
     rows = connection.execute(
-        """
+        f"""
         SELECT
           expenses.id, evidence.id,
           coalesce(evidence.receipt_id,
@@ -55,18 +67,17 @@ def candidates(connection: Connection, facts: Facts, *, sha256: str) -> list[Can
           expenses.expense_total, expenses.store_name, expenses.card_last4,
           coalesce(expenses.transaction_datetime::date, expenses.order_date),
           expenses.transaction_datetime
-        FROM budget.expenses
+        FROM (
+          SELECT * FROM ({_WITH_TOTAL if facts.day is None else _WITH_TOTAL_AND_DAY}) AS found
+          WHERE source_sha256 IS DISTINCT FROM %(sha256)s
+          ORDER BY expense_total, id LIMIT %(limit)s
+        ) AS expenses
         LEFT JOIN LATERAL (
           SELECT id, receipt_id FROM budget.receipt_evidence
           WHERE expense_pk = expenses.id ORDER BY is_primary_source DESC, id LIMIT 1
         ) AS evidence ON true
-        WHERE expenses.source_sha256 IS DISTINCT FROM %(sha256)s
-          AND expenses.expense_total BETWEEN %(total)s - 0.01 AND %(total)s + 0.01
-          AND (%(day)s::date IS NULL OR expenses.order_date = %(day)s
-               OR expenses.transaction_datetime::date = %(day)s)
         ORDER BY expenses.id
-        LIMIT %(limit)s
-        """,
+        """,  # noqa: S608 - statements of ours
         {"sha256": sha256, "total": facts.total, "day": facts.day, "limit": MOST_CANDIDATES},
     ).fetchall()
     return [Candidate(row[0], row[1], Facts(*row[2:])) for row in rows]
