@@ -50,6 +50,7 @@ keda: programs ## Test scaling with the real KEDA and real pods, as root; ARGS g
 chart: programs ## Check the chart with both Helms, promtool and a real API server; ARGS goes to pytest
 	@$(VENV)/bin/pip install --quiet --group chart
 	@$(RUN) -m dev.helm.programs
+	@$(RUN) -m dev.helm.checkov
 	@$(RUN) -m pytest tests/chart $(ARGS)
 
 .PHONY: lint

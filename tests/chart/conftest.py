@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dev.helm import checkov as policies
 from dev.helm import programs
 from dev.helm.programs import Program
 
@@ -37,3 +38,12 @@ def promtool() -> Path:
 def actionlint() -> Path:
     """Give the checker of workflows."""
     return _built(Program.ACTIONLINT)
+
+
+@pytest.fixture(scope="session")
+def checkov() -> Path:
+    """Give the judge of policies."""
+    path = policies.built()
+    if path is None:
+        pytest.skip("Checkov was never installed here: make chart does it")
+    return path
