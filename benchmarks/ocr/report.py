@@ -99,6 +99,11 @@ def show_misses(scores: Sequence[Score]) -> None:
         told = " WRONG AND COMPLETE" if _is_grave(miss.measure) and miss.file in wrong else ""
         print(f"{miss.file}: {miss.measure} {miss.found!r}, printed {miss.wanted!r}:", end=" ")
         print(f"{miss.reason}{told}")
+    for one in scores:
+        if one.has_invented_card:
+            print(
+                f"{one.label.name}: card digits that its label lacks: look whether they are printed"
+            )
 
 
 def _is_grave(measure: Measure) -> bool:
