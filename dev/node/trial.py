@@ -10,7 +10,7 @@ from dev.kubernetes.cluster import PodCluster
 from dev.node import images
 from dev.node.images import Suite
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).with_name("trial_images")
 _SUITES = {"rabbitmq": Suite.TRIXIE, "postgresql": Suite.BOOKWORM}
 
 
