@@ -48,6 +48,13 @@ def picture(number: int = 1) -> Image.Image:
     return Image.open(BytesIO(small_receipt(number).content)).convert("L")
 
 
+def on_a_large_page(receipt: Image.Image) -> Image.Image:
+    """Lay a receipt on white paper."""
+    page = Image.new("L", LARGE, "white")
+    page.paste(receipt, (LARGE[0] // 4, LARGE[1] // 4))
+    return page
+
+
 def engines_of(reading: Reading) -> list[str]:
     return [record.engine for record in reading.passes]
 
@@ -139,7 +146,7 @@ def test_a_long_document_is_read_once_and_whole(reader: Reader) -> None:
 def test_more_pages_take_no_more_memory(reader: Reader) -> None:
     peaks = []
     for count in (MANY, MANY + 3):
-        pages = [picture(number).resize(LARGE) for number in range(1, count + 1)]
+        pages = [on_a_large_page(picture(number)) for number in range(1, count + 1)]
         reader.read(paper.as_scanned_pdf(pages), today=TODAY)
         peaks.append(reader.cost.peak_bytes)
 
