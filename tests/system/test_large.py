@@ -13,6 +13,7 @@ from dev.kubernetes.cluster import Cluster
 from dev.stack import Stack
 from receipt_contract.requests import API_VERSION, Kind
 from receipt_contract.status import MAX_STATUS_BYTES
+from receipt_contract.topology import WORK_SIDE
 from tests.support.amqp import eventually
 from tests.support.answerer import answering
 from tests.support.pipeline import WITHIN_SECONDS, Pipeline, count, holds, making
@@ -87,7 +88,7 @@ def test_many_requests_have_a_place_each_beside_one_that_fills_the_window(
 def test_g7_a_cancel_leaves_one_window_to_be_read(filled: tuple[Pipeline, str]) -> None:
     pipeline, name = filled
     # Nobody answers now, so that nothing is sent between the cancel and the moment it is seen.
-    eventually(lambda: _in_flight(pipeline, name) == WINDOW)
+    eventually(lambda: _is_all_in_the_queue(pipeline, name), within=WITHIN_SECONDS)
     sent = pipeline.published()
     ended = _items(pipeline, name, "done")
 
@@ -152,6 +153,12 @@ def _apply_all(pipeline: Pipeline, names: list[str]) -> None:
 
 def _in_flight(pipeline: Pipeline, name: str) -> int:
     return _items(pipeline, name, "publishing", "published")
+
+
+def _is_all_in_the_queue(pipeline: Pipeline, name: str) -> bool:
+    """Tell whether the window is full of work, none of which was answered and is not saved yet."""
+    waiting: int = pipeline.visit(lambda visitor: visitor.ready(WORK_SIDE.work))
+    return waiting == WINDOW == _items(pipeline, name, "published")
 
 
 def _items(pipeline: Pipeline, name: str, *states: str) -> int:
