@@ -1,6 +1,5 @@
 """Damaged, huge and strange files of others: each ends as it should, and nothing of it stays."""
 
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -20,30 +19,16 @@ PATIENCE = 1200  # seconds before a test counts as stuck on a busy machine
 pytestmark = [labelled.needed, pytest.mark.timeout(PATIENCE)]
 
 
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> ReadingSettings:
-    """Give the settings of a worker, but for a work folder of this module alone."""
-    folder = tmp_path_factory.mktemp("work")
-    return ReadingSettings.model_validate({"RECEIPT_OCR_WORK_FOLDER": folder})
-
-
-@pytest.fixture(scope="module")
-def reader(settings: ReadingSettings) -> Iterator[Reader]:
-    """Give a warm reading process."""
-    with Reader(settings) as reader:
-        yield reader
-
-
 @pytest.mark.parametrize("odd", labelled.odd_files)
 def test_an_odd_file_ends_as_it_should_and_leaves_nothing_behind(
-    odd: OddFile, reader: Reader, settings: ReadingSettings
+    odd: OddFile, reader: Reader, reading: ReadingSettings
 ) -> None:
-    most = settings.limits.max_bytes
+    most = reading.limits.max_bytes
 
     found = extract.extract_file(labels.FOLDER / odd.name, reader, max_bytes=most, today=TODAY)
 
     assert not expected.objections(found, odd)
     assert reader.cost.peak_bytes <= expected.MOST_BYTES
-    assert not pictures(settings.work_folder)
+    assert not pictures(reading.work_folder)
     assert not reading_children()
-    eventually(lambda: not working_on(settings.work_folder))  # killed, and gone a moment later
+    eventually(lambda: not working_on(reading.work_folder))  # killed, and gone a moment later
