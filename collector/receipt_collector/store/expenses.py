@@ -13,17 +13,28 @@ from receipt_contract.results import ExtractionStatus
 
 MOST_CANDIDATES = 50
 
+_OTHER = "source_sha256 IS DISTINCT FROM %(sha256)s"
 _OF_TOTAL = "expense_total BETWEEN %(total)s - 0.01 AND %(total)s + 0.01"
-_WITH_TOTAL = f"SELECT * FROM budget.expenses WHERE {_OF_TOTAL}"  # noqa: S608 - a condition of ours
+# There may be any number of them, so a few of each total, for which the index need not be read on.
+# BETWEEN, as with = the order of ids alone would do, and then all ids may be gone through.
+_WITH_TOTAL = f"""
+    SELECT found.* FROM (VALUES (0), (-0.01), (0.01)) AS by (difference)
+    CROSS JOIN LATERAL (
+      SELECT * FROM budget.expenses
+      WHERE {_OTHER}
+        AND expense_total BETWEEN %(total)s + by.difference AND %(total)s + by.difference
+      ORDER BY expense_total, id LIMIT %(limit)s
+    ) AS found
+"""  # noqa: S608 - a condition of ours
 # An OR would have all expenses with this total looked through; each of these has its index.
 _WITH_TOTAL_AND_DAY = f"""
-    SELECT * FROM budget.expenses WHERE id IN (
+    SELECT * FROM budget.expenses WHERE {_OTHER} AND id IN (
       SELECT id FROM budget.expenses WHERE order_date = %(day)s AND {_OF_TOTAL}
       UNION
       SELECT id FROM budget.expenses WHERE transaction_datetime::date = %(day)s AND {_OF_TOTAL}
     )
     OFFSET 0
-"""  # noqa: S608 - a condition of ours
+"""  # noqa: S608 - conditions of ours
 
 
 class ScannedExpense(NamedTuple):
@@ -57,7 +68,10 @@ def own(connection: Connection, sha256: str) -> int | None:
 
 
 def candidates(connection: Connection, facts: Facts, *, sha256: str) -> list[Candidate]:
-    """Return expenses of other sources with this total, of this day where the day is known."""
+    """Return expenses of other sources with this total, of this day where the day is known.
+
+    Where there are more than `MOST_CANDIDATES`, those with just this total come first.
+    """
     rows = connection.execute(
         f"""
         SELECT
@@ -69,8 +83,7 @@ def candidates(connection: Connection, facts: Facts, *, sha256: str) -> list[Can
           expenses.transaction_datetime
         FROM (
           SELECT * FROM ({_WITH_TOTAL if facts.day is None else _WITH_TOTAL_AND_DAY}) AS found
-          WHERE source_sha256 IS DISTINCT FROM %(sha256)s
-          ORDER BY expense_total, id LIMIT %(limit)s
+          ORDER BY expense_total <> %(total)s, id LIMIT %(limit)s
         ) AS expenses
         LEFT JOIN LATERAL (
           SELECT id, receipt_id FROM budget.receipt_evidence

@@ -1,10 +1,13 @@
 """How receipts find their expenses."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
+from receipt_collector.store.expenses import MOST_CANDIDATES
 from receipt_contract.results import Item, RunEventV1
 from tests.integration.collector.books import Books
 from tests.support.results import make_receipt, make_run
@@ -80,6 +83,25 @@ def test_a_receipt_finds_the_order_it_belongs_to(books: Books) -> None:
 
     assert expense_of(books) == [order]
     assert books.count("budget.expenses") == 1
+
+
+@pytest.mark.parametrize("day", [None, date(2026, 2, 27)])
+def test_many_purchases_of_a_cent_less_do_not_hide_the_one_with_this_total(
+    books: Books, day: date | None
+) -> None:
+    books.looker.execute(
+        """
+        INSERT INTO budget.expenses (source, order_id, order_date, store_name, expense_total)
+        SELECT 'instacart', 'other ' || number, '2026-02-27', 'Elsewhere', 30.89
+        FROM generate_series(1, %(number)s) AS number
+        """,
+        {"number": MOST_CANDIDATES + 1},
+    )
+    order = instacart(books)
+
+    books.apply(reading(1, transaction_date=day, transaction_datetime=None))
+
+    assert expense_of(books) == [order]
 
 
 def test_a_new_reading_leaves_another_sources_expense_attached(books: Books) -> None:
