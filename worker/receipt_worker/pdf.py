@@ -10,7 +10,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from receipt_contract.errors import PermanentError, Reason
-from receipt_worker.extraction.lines import MOST_WORDS, Box, Word, around
+from receipt_worker.extraction.lines import MOST_WORDS, Box, Word
 from receipt_worker.intake import PageImage
 from receipt_worker.settings import ReadingLimits
 
@@ -23,6 +23,8 @@ _REASONS = {
     pdfium.FPDF_ERR_PASSWORD: Reason.ENCRYPTED,
     pdfium.FPDF_ERR_SECURITY: Reason.ENCRYPTED,
 }
+
+_Edges = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 class PdfDocument:
@@ -133,41 +135,46 @@ class PdfPage:
 def _placed(text_page: Any, *, height: float) -> tuple[Word, ...]:
     """Join characters to words; pdfium itself puts spaces where a gap is."""
     words: list[Word] = []
-    marks: list[tuple[str, Box]] = []
+    marks: list[str] = []
+    edges: list[_Edges] = []
+    place = pdfium.FS_RECTF()
     for number in range(text_page.count_chars()):
         if len(words) > MOST_WORDS:
             break
         mark = chr(pdfium.FPDFText_GetUnicode(text_page, number))
-        if not mark.isspace():
-            box = _box(text_page.get_charbox(number, loose=True), height)
-            if marks and _is_apart(marks[-1][1], box):
-                words.append(_word(marks))
-                marks = []
-            marks.append((mark, box))
-        elif marks:
-            words.append(_word(marks))
-            marks = []
+        own = None if mark.isspace() else _edges(text_page, number, place, height)
+        if marks and (own is None or _is_apart(edges[-1], own)):
+            words.append(_word(marks, edges))
+            marks, edges = [], []
+        if own is not None:
+            marks.append(mark)
+            edges.append(own)
     if marks:
-        words.append(_word(marks))
+        words.append(_word(marks, edges))
     return tuple(words)
 
 
-def _box(edges: tuple[float, float, float, float], height: float) -> Box:
-    """Turn pdfium's left, bottom, right, top into a box with y downwards."""
-    left, bottom, right, top = edges
-    width, depth = max(1, round(right - left)), max(1, round(top - bottom))
-    return Box(round(left), round(height - top), width, depth)
+def _edges(text_page: Any, number: int, place: Any, height: float) -> _Edges:
+    """Return the edges of a character, y downwards; `place` is pdfium's to fill."""
+    if not pdfium.FPDFText_GetLooseCharBox(text_page, number, place):
+        raise pypdfium2.PdfiumError("a character has no place")
+    left, top = round(place.left), round(height - place.top)
+    width, depth = round(place.right - place.left), round(place.top - place.bottom)
+    return left, top, left + max(1, width), top + max(1, depth)
 
 
-def _is_apart(last: Box, box: Box) -> bool:
+def _is_apart(last: _Edges, own: _Edges) -> bool:
     """Say whether a character cannot continue the word that ended with another."""
-    gap = box.x - last.right
-    return abs(box.y - last.y) > last.height / 2 or not -last.height < gap < last.height
+    _, last_top, last_right, last_bottom = last
+    height, gap = last_bottom - last_top, own[0] - last_right
+    return abs(own[1] - last_top) > height / 2 or not -height < gap < height
 
 
-def _word(marks: list[tuple[str, Box]]) -> Word:
-    text = "".join(mark for mark, _ in marks)
-    return Word(text, LAYER_CONFIDENCE, around(box for _, box in marks))
+def _word(marks: Sequence[str], edges: Sequence[_Edges]) -> Word:
+    lefts, tops, rights, bottoms = zip(*edges, strict=True)
+    left, top = min(lefts), min(tops)
+    box = Box(left, top, max(rights) - left, max(bottoms) - top)
+    return Word("".join(marks), LAYER_CONFIDENCE, box)
 
 
 def _unplaced(text: str) -> tuple[Word, ...]:

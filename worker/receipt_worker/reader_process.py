@@ -9,6 +9,7 @@ receipt outlives its child.
 import contextlib
 import ctypes
 import errno
+import gc
 import math
 import os
 import resource
@@ -108,6 +109,8 @@ def _warm(settings: ReadingSettings) -> None:
     with contextlib.suppress(AttemptError):  # without an engine each receipt says so
         tesseract.version()
         choice.second_engine(settings.engines, timeout=settings.pass_timeout)
+    gc.collect()
+    gc.freeze()  # or a child that looks for garbage copies all that we share with it
 
 
 def _answer(request: Request, data: bytes, worker: Connection) -> tuple[bytes | None, Cost]:

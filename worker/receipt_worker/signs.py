@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from receipt_worker import multiple, orientation
 from receipt_worker.document import ReviewReason
 from receipt_worker.extraction import receipt
+from receipt_worker.extraction.dates import has_date
 from receipt_worker.extraction.lines import CONFIDENT, Word
 from receipt_worker.extraction.receipt import Assumptions
 from receipt_worker.extraction.vocabulary import Vocabulary
@@ -50,8 +51,8 @@ def _are_multiple(
 ) -> bool:
     if any(multiple.two_columns(outcome.words, vocabulary) for outcome in outcomes):
         return True
-    if len(outcomes) == 1:
+    # Only a page with a date can be a receipt of its own; to read one costs most of a text layer.
+    dated = [one.lines for one in outcomes if any(has_date(line.text) for line in one.lines)]
+    if len(dated) <= 1:
         return False
-    return multiple.two_pages(
-        [receipt.read(outcome.lines, vocabulary, assumptions) for outcome in outcomes]
-    )
+    return multiple.two_pages([receipt.read(lines, vocabulary, assumptions) for lines in dated])

@@ -134,7 +134,8 @@ def best(found: Sequence[DateFound]) -> DateFound | None:
 
 def has_date(text: str) -> bool:
     """Say whether something in a text looks like a date."""
-    return any(pattern.search(text) for pattern in _PATTERNS)
+    whole = repaired(text)
+    return any(pattern.search(whole) for pattern in _PATTERNS)
 
 
 def times(text: str) -> tuple[time, ...]:
