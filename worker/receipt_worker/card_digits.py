@@ -16,11 +16,13 @@ from receipt_worker.extraction.masks import Look, Masked
 from receipt_worker.extraction.vocabulary import Vocabulary
 from receipt_worker.passes import PageOutcome
 
-MARGINS = (4.15, 4.3, 4.45)  # letters to the left of the last digit's end from which one is cut
+MARGINS = (0.0, 0.1, 0.2)  # letters to the left of the first digit from which one is cut
 BEHIND = 0.4  # letters
 HALF_ROW = 0.8  # letter heights
 AROUND = 6  # letter heights of page kept around, from which the light of the paper is judged
 LEAST_HEIGHT = 40  # pixels of a letter as it is looked at
+GAP = 0.5  # letters around which the gap before the digits may lie
+DARK = 128  # of 255, below which a whitened pixel is ink
 WHITE = 30  # pixels between the cuttings
 
 
@@ -56,19 +58,19 @@ def _look(picture: Image.Image, masked: Masked, engine: Engine) -> Look:
 
 def _cuttings(picture: Image.Image, masked: Masked) -> list[Image.Image]:
     width, height = masked.letter_width, masked.letter_height
-    left = round(masked.right - KEPT * width - AROUND * height)
-    top = round(masked.middle - AROUND * height)
+    left = max(0, round(masked.right - KEPT * width - AROUND * height))
+    top = max(0, round(masked.middle - AROUND * height))
     right, bottom = round(masked.right + AROUND * height), round(masked.middle + AROUND * height)
-    part = picture.crop(
-        (max(0, left), max(0, top), min(picture.width, right), min(picture.height, bottom))
-    )
-    ends, middle = masked.right - max(0, left), masked.middle - max(0, top)
+    part = picture.crop((left, top, min(picture.width, right), min(picture.height, bottom)))
+    whitened = imaging.even(part)
+    middle = masked.middle - top
+    start, end = _ends(whitened, masked.right - left, middle, masked)
     factor = max(1.0, LEAST_HEIGHT / height)
     boxes = [
         (
-            round(ends - margin * width),
+            round(start - margin * width),
             round(middle - HALF_ROW * height),
-            round(ends + BEHIND * width),
+            round(end + BEHIND * width),
             round(middle + HALF_ROW * height),
         )
         for margin in MARGINS
@@ -77,9 +79,25 @@ def _cuttings(picture: Image.Image, masked: Masked) -> list[Image.Image]:
         cut.resize(
             (round(cut.width * factor), round(cut.height * factor)), Image.Resampling.LANCZOS
         )
-        for variant in (part, imaging.even(part))
+        for variant in (part, whitened)
         for cut in (variant.crop(box) for box in boxes)
     ]
+
+
+def _ends(part: Image.Image, right: int, middle: int, masked: Masked) -> tuple[int, int]:
+    """Return where the digits start and end: in the emptiest column before, and with the ink.
+
+    A box may end a part of a letter behind it, and engines do not agree on how wide letters are.
+    """
+    width, half = masked.letter_width, round(masked.letter_height / 2)
+    left = round(right - (KEPT + 1) * width)
+    row = part.crop((left, middle - half, round(right + BEHIND * width), middle + half))
+    ink = row.point(lambda level: 255 if level < DARK else 0).getbbox()
+    end = right if ink is None else left + ink[2]
+    low = round(end - (KEPT + GAP) * width)
+    between = part.crop((low, middle - half, round(end - (KEPT - GAP) * width), middle + half))
+    light = between.resize((between.width, 1), Image.Resampling.BOX).tobytes()
+    return low + light.index(max(light)), end
 
 
 def _stacked(cuttings: Sequence[Image.Image]) -> Image.Image:

@@ -126,9 +126,14 @@ def probe(settings: ReadingSettings) -> Engine:
 
 
 def digits(settings: ReadingSettings) -> Engine:
-    """Give the engine that looks at numbers alone, with the model that is installed everywhere."""
+    """Give the engine that looks at numbers alone: the second one, which never took a 5 for a 3.
+
+    Without it, Tesseract does with the model that is installed everywhere.
+    """
     languages = settings.languages.split("+")[0]
-    return Tesseract(languages=languages, psm=6, only=DIGITS)
+    return choice.second_engine(settings.engines, timeout=settings.pass_timeout) or Tesseract(
+        languages=languages, psm=6, only=DIGITS
+    )
 
 
 def _first_looks(
@@ -222,7 +227,6 @@ def _with_card(
 ) -> tuple[list[Round], Decision]:
     """Look again at a masked card number that no pass could read; all else stays as decided."""
     [look, *others] = looks
-    own = [one for one in rounds if one.reading.engine == Tesseract.name]
     if (
         others
         or look.sheet.picture is None
@@ -230,16 +234,15 @@ def _with_card(
     ):
         return rounds, decision
     seen = card_digits.completed(
-        [one.outcomes[0] for one in own],
+        [one.outcomes[0] for one in rounds],
         look.sheet.picture,
         known.vocabulary,
         engine=digits(settings),
     )
-    changed = {
-        id(one): one if outcome is one.outcomes[0] else in_round([outcome], known)
-        for one, outcome in zip(own, seen, strict=True)
-    }
-    rounds = [changed.get(id(one), one) for one in rounds]
+    rounds = [
+        one if outcome is one.outcomes[0] else in_round([outcome], known)
+        for one, outcome in zip(rounds, seen, strict=True)
+    ]
     return rounds, decide(rounds, frozenset(decision.extraction.review_reasons))
 
 

@@ -5,6 +5,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from receipt_worker import card_digits
 from receipt_worker.document import PassRecord, PassStatus
+from receipt_worker.engines.base import Engine
+from receipt_worker.engines.rapidocr import RapidOcr
 from receipt_worker.engines.tesseract import Tesseract
 from receipt_worker.extraction import vocabulary
 from receipt_worker.extraction.lines import Box, Line, Word
@@ -24,12 +26,15 @@ def printed(digits: str) -> Image.Image:
     return page
 
 
-def misread(suffix: str) -> PageOutcome:
-    """Return a pass that took the mask for letters, and its first digit for one of them."""
+def misread(suffix: str, *, behind: int = 0) -> PageOutcome:
+    """Return a pass that took the mask for letters, and its first digit for one of them.
+
+    `behind`: pixels by which the box of the digits ends behind them.
+    """
     card = Word("Kartenzahlung", 95.0, Box(LEFT, TOP, 13 * PITCH, HEIGHT))
     label = Word("PAN", 95.0, Box(LEFT, TOP + 2 * HEIGHT, 3 * PITCH, HEIGHT))
     mask = Word("HHHRHHRHHHHHS", 10.0, label.box._replace(x=LEFT + 4 * PITCH, width=13 * PITCH))
-    told = Word(suffix, 70.0, label.box._replace(x=LEFT + 17 * PITCH, width=3 * PITCH))
+    told = Word(suffix, 70.0, label.box._replace(x=LEFT + 17 * PITCH, width=3 * PITCH + behind))
     lines = (Line(1, 1, (card,)), Line(1, 2, (label, mask, told)))
     record = PassRecord(
         pass_id=1,
@@ -51,15 +56,19 @@ def misread(suffix: str) -> PageOutcome:
     return PageOutcome(record, lines, cut=False)
 
 
-def last_line(*outcomes: PageOutcome, digits: str) -> list[str]:
-    seen = card_digits.completed(outcomes, printed(digits), vocabulary.load(), engine=ENGINE)
+def last_line(*outcomes: PageOutcome, digits: str, engine: Engine = ENGINE) -> list[str]:
+    seen = card_digits.completed(outcomes, printed(digits), vocabulary.load(), engine=engine)
     return [outcome.lines[-1].text for outcome in seen]
 
 
-def test_digits_that_passes_took_for_the_mask_are_seen_by_a_second_look() -> None:
-    outcomes = (misread("711"), misread("711"))
+@pytest.mark.parametrize("engine", [ENGINE, RapidOcr(timeout=120.0)], ids=lambda one: one.name)
+@pytest.mark.parametrize("behind", [0, PITCH // 2])
+def test_digits_that_passes_took_for_the_mask_are_seen_by_a_second_look(
+    engine: Engine, behind: int
+) -> None:
+    outcomes = (misread("711", behind=behind), misread("711", behind=behind))
 
-    assert last_line(*outcomes, digits="4711") == ["PAN ************4711"] * 2
+    assert last_line(*outcomes, digits="4711", engine=engine) == ["PAN ************4711"] * 2
 
 
 @pytest.mark.parametrize("digits", ["4722", ""], ids=["other digits", "no digits"])

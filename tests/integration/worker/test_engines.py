@@ -14,6 +14,7 @@ from dev import paper
 from receipt_contract.errors import PermanentError
 from receipt_contract.results import ExtractionStatus
 from receipt_worker.document import Reading, ReviewReason
+from receipt_worker.engines import rapidocr
 from receipt_worker.engines.base import Engine
 from receipt_worker.engines.choice import Engines
 from receipt_worker.engines.rapidocr import RapidOcr
@@ -79,6 +80,20 @@ def test_words_of_a_tilted_line_stay_apart() -> None:
     texts = [word.text for word in RapidOcr(timeout=PATIENCE).words(tilted)]
 
     assert {"CORNER", "SHOP", "TOTAL"} <= set(texts)
+
+
+@pytest.mark.parametrize(
+    ("columns", "middles"),
+    [
+        pytest.param([0, 9, 18], [0.025, 0.475, 0.925], id="as they stand"),
+        pytest.param([9, 24], [0.38, 0.98], id="some seen behind the end"),
+        pytest.param([], [], id="nothing"),
+    ],
+)
+def test_rapidocr_sees_every_character_within_its_line(
+    columns: list[int], middles: list[float]
+) -> None:
+    assert rapidocr.middles_of(columns, length=20.0) == pytest.approx(middles)
 
 
 @pytest.mark.parametrize(

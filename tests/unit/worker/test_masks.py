@@ -40,6 +40,30 @@ def test_a_mask_that_was_read_as_letters_is_found(text: str, suffix: str, last: 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Karte ############234", id="in one piece"),
+        pytest.param("PAN x xxxxxxx x 234", id="in pieces"),
+        pytest.param("PAN ************ 234", id="digits apart"),
+    ],
+)
+def test_a_mask_that_was_read_as_it_is_may_have_swallowed_a_digit(text: str) -> None:
+    masked = found(CARD, number(text, confidence=95))
+
+    assert masked is not None
+    assert masked.suffix == "234"
+
+
+def test_what_is_seen_besides_four_digits_is_left_of_them_and_short() -> None:
+    masked = found(CARD, number("PAN HHHRHHRHHHHS 34"))
+    assert masked is not None
+
+    look = masks.look_of(["1234", "91234", "x1234", "1284", "234", "AA", "1234x", "881234"], masked)
+
+    assert look.seen == ("1234", "1234", "1234")
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         pytest.param((CARD, number("PAN HHHHHHHHHS 234", confidence=95)), id="words read well"),

@@ -175,10 +175,20 @@ def _read(found: Sequence[_Found]) -> Iterator[Word]:
 
 def _marks(text: str, places: Any) -> Iterator[_Mark]:
     """Give each character of a line its place; of spaces the model tells none."""
-    columns = iter(column for word in places.word_cols for column in word)
+    columns = [column for word in places.word_cols for column in word]
+    middles = iter(middles_of(columns, length=places.line_txt_len))
     for mark, certainty in zip(text, places.confs, strict=True):
-        middle = -1.0 if mark.isspace() else (next(columns) + 0.5) / places.line_txt_len
+        middle = -1.0 if mark.isspace() else next(middles)
         yield _Mark(unicodedata.normalize("NFKC", mark), certainty, middle)
+
+
+def middles_of(columns: Sequence[int], *, length: float) -> list[float]:
+    """Return the middles of characters (0..1) that the model saw in these columns of a line.
+
+    In a long row of one mark it loses its place, and may see the last ones behind the end.
+    """
+    whole = max([length, *(column + 1.0 for column in columns)])
+    return [(column + 0.5) / whole for column in columns]
 
 
 def _words(marks: Sequence[_Mark]) -> Iterator[list[_Mark]]:

@@ -1,9 +1,10 @@
 """Masked card numbers that an engine read as rows of letters: where their last four digits stand.
 
 Tesseract reads ############1234 as HHHRHHHS 234: the mask becomes letters, and the first digit one
-of them. What the digits are is seen by looking again at their place alone. Pure.
+of them; RapidOCR loses it. What they are is seen by looking again at their place alone. Pure.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,8 +20,10 @@ from receipt_worker.extraction.vocabulary import Vocabulary, alike, has_word, pl
 LEAST_MARKS = 8  # of mask and digits together
 FEW = 3  # letters of which a mask is read for the most part
 FEW_SHARE = 0.7
+MARKS = frozenset("*#X")
 DOUBTFUL = 80.0  # confidence that the letters of a mask do not reach
 CLEAR = 80.0  # confidence of words whose letters are measured
+TALL = 1.8  # times its width, what a letter of a till is at most; boxes may hold more than letters
 NEAR = 6  # lines above and below in which type is as wide, and a card is named
 LONG_WORD = 7  # letters from which a card's word may be misread by one
 SHOWN = 12  # marks of a mask as it is written
@@ -29,6 +32,7 @@ LEAST_SHARE = 0.75  # of all looks that must see the same four digits
 LEAST_LOOKS = 6
 LEAST_READINGS = 2
 MOST_TOLD = 3  # digits of the four that a reading may have told by itself
+_SEEN = re.compile(rf".?(\d{{{KEPT}}})")
 
 
 class Masked(NamedTuple):
@@ -58,9 +62,10 @@ class Look(NamedTuple):
 
 
 def look_of(texts: Iterable[str], masked: Masked) -> Look:
-    """Keep four digits that end as the reading told; a last mark of the mask may be a fifth."""
-    digits = [text[-KEPT:] for text in texts if text.isdigit() and KEPT <= len(text) <= KEPT + 1]
-    return Look(tuple(each for each in digits if each.endswith(masked.suffix)), masked.suffix)
+    """Keep four digits that end as the reading told; a last mark of the mask may be before them."""
+    found = filter(None, map(_SEEN.fullmatch, texts))
+    digits = tuple(match[1] for match in found if match[1].endswith(masked.suffix))
+    return Look(digits, masked.suffix)
 
 
 def find(lines: Sequence[Line], vocabulary: Vocabulary) -> Masked | None:
@@ -111,7 +116,7 @@ def _masked_words(line: Line) -> range | None:
         last -= 1
     for first in range(last):
         text = "".join(word.text for word in words[first:last])
-        guessed = [word for word in words[first:last] if not word.text.isdigit()]
+        guessed = [word for word in words[first:last] if not _is_plain(word.text)]
         if (
             len(text) >= LEAST_MARKS
             and all(word.confidence < DOUBTFUL for word in guessed)
@@ -128,9 +133,14 @@ def _is_behind(text: str) -> bool:
     return sequence or not any(mark.isalnum() for mark in text) or text.startswith("(")
 
 
+def _is_plain(text: str) -> bool:
+    """Say whether this may be part of a masked number as it stands, however sure the engine is."""
+    return set(text.upper().rstrip("0123456789")) <= MARKS
+
+
 def _is_mask(text: str) -> bool:
     few = sum(count for _, count in Counter(text.upper()).most_common(FEW))
-    marks = all(mark.isalpha() or mark == HIDDEN for mark in text)
+    marks = all(mark.isalpha() or mark in MARKS for mark in text)
     return marks and few >= FEW_SHARE * len(text)
 
 
@@ -161,13 +171,14 @@ def _measured(line: Line, place: int, words: range, near: Sequence[Line]) -> Mas
     sure = [word for word in line.words if word.confidence >= CLEAR] or [line.words[words[-1]]]
     text = "".join(word.text for word in line.words[words.start : words.stop])
     digits = len(text) - len(text.rstrip("0123456789"))
+    width = median(word.box.width / len(word.text) for word in clear)
     return Masked(
         place=place,
         first=words.start,
         last=words.stop - 1,
         right=line.words[words.stop - 1].box.right,
         middle=round(median(word.box.y + word.box.height / 2 for word in sure)),
-        letter_width=median(word.box.width / len(word.text) for word in clear),
-        letter_height=median(word.box.height for word in clear),
+        letter_width=width,
+        letter_height=min(median(word.box.height for word in clear), TALL * width),
         suffix=text[len(text) - min(digits, KEPT) :],
     )
