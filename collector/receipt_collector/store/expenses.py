@@ -23,7 +23,7 @@ _WITH_TOTAL = f"""
       SELECT * FROM budget.expenses
       WHERE {_OTHER}
         AND expense_total BETWEEN %(total)s + by.difference AND %(total)s + by.difference
-      ORDER BY expense_total, id LIMIT %(limit)s
+      ORDER BY expense_total DESC, id DESC LIMIT %(limit)s
     ) AS found
 """  # noqa: S608 - a condition of ours
 # An OR would have all expenses with this total looked through; each of these has its index.
@@ -70,7 +70,8 @@ def own(connection: Connection, sha256: str) -> int | None:
 def candidates(connection: Connection, facts: Facts, *, sha256: str) -> list[Candidate]:
     """Return expenses of other sources with this total, of this day where the day is known.
 
-    Where there are more than `MOST_CANDIDATES`, those with just this total come first.
+    Where there are more than `MOST_CANDIDATES`, those with just this total come first, and of them
+    the newest: a second scan is made soon.
     """
     rows = connection.execute(
         f"""
@@ -83,7 +84,7 @@ def candidates(connection: Connection, facts: Facts, *, sha256: str) -> list[Can
           expenses.transaction_datetime
         FROM (
           SELECT * FROM ({_WITH_TOTAL if facts.day is None else _WITH_TOTAL_AND_DAY}) AS found
-          ORDER BY expense_total <> %(total)s, id LIMIT %(limit)s
+          ORDER BY expense_total <> %(total)s, id DESC LIMIT %(limit)s
         ) AS expenses
         LEFT JOIN LATERAL (
           SELECT id, receipt_id FROM budget.receipt_evidence

@@ -42,6 +42,18 @@ def instacart(books: Books) -> int:
     return int(row["id"])
 
 
+def add_others(books: Books, *, total: str) -> None:
+    """Store more purchases of another shop than are compared."""
+    books.looker.execute(
+        """
+        INSERT INTO budget.expenses (source, order_id, order_date, store_name, expense_total)
+        SELECT 'instacart', 'other ' || number, '2026-02-27', 'Elsewhere', %(total)s
+        FROM generate_series(1, %(number)s) AS number
+        """,
+        {"number": MOST_CANDIDATES + 1, "total": total},
+    )
+
+
 def test_a_second_scan_of_one_purchase_is_attached_to_its_expense(books: Books) -> None:
     books.apply(reading(1))
     books.apply(reading(2, receipt_id=None))
@@ -86,18 +98,23 @@ def test_a_receipt_finds_the_order_it_belongs_to(books: Books) -> None:
 
 
 @pytest.mark.parametrize("day", [None, date(2026, 2, 27)])
+def test_many_older_purchases_with_this_total_do_not_hide_the_newest(
+    books: Books, day: date | None
+) -> None:
+    add_others(books, total="30.90")
+    order = instacart(books)
+
+    books.apply(reading(1, transaction_date=day, transaction_datetime=None))
+
+    assert expense_of(books) == [order]
+
+
+@pytest.mark.parametrize("day", [None, date(2026, 2, 27)])
 def test_many_purchases_of_a_cent_less_do_not_hide_the_one_with_this_total(
     books: Books, day: date | None
 ) -> None:
-    books.looker.execute(
-        """
-        INSERT INTO budget.expenses (source, order_id, order_date, store_name, expense_total)
-        SELECT 'instacart', 'other ' || number, '2026-02-27', 'Elsewhere', 30.89
-        FROM generate_series(1, %(number)s) AS number
-        """,
-        {"number": MOST_CANDIDATES + 1},
-    )
     order = instacart(books)
+    add_others(books, total="30.89")
 
     books.apply(reading(1, transaction_date=day, transaction_datetime=None))
 
