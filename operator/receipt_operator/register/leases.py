@@ -74,9 +74,11 @@ async def release(database: Database, fence: Fence) -> None:
 
 async def remember_cache(database: Database, fence: Fence) -> None:
     """Record that the worker's mark was seen in the cache root."""
-    async with database.write() as connection:
+    # Behind the fence, two planners would each hold the row and wait for the other to let it go.
+    async with database.unfenced() as connection:
         await connection.execute(
-            "UPDATE work.leases SET cache_seen = true WHERE cluster = %(cluster)s",
+            "UPDATE work.leases SET cache_seen = true"
+            " WHERE cluster = %(cluster)s AND NOT cache_seen",
             {"cluster": fence.cluster},
         )
 

@@ -198,6 +198,15 @@ async def test_the_workers_mark_is_remembered_for_the_cluster(desk: Desk) -> Non
     assert not await leases.cache_was_seen(desk.database, "other")
 
 
+async def test_a_mark_that_is_known_is_remembered_without_waiting_for_a_write(desk: Desk) -> None:
+    fence = desk.database.fence
+    assert fence is not None
+    await leases.remember_cache(desk.database, fence)
+
+    async with desk.database.write():
+        await asyncio.wait_for(leases.remember_cache(desk.database, fence), timeout=2)
+
+
 async def test_g2_a_namesake_of_the_holder_fences_it_too(desk: Desk) -> None:
     # A container started again in its pod has the same host name and process id.
     _expire(desk.books)
