@@ -1,5 +1,6 @@
 """`receipts publish`: finds receipts, asks the database how they stand, sends what is wanted."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -98,7 +99,7 @@ def _found(places: Places, tally: Tally) -> Iterator[Found]:
         tally.discovered += 1
         try:
             path = files.resolve(places.root, reference)
-            if not discovery.stable(path.stat(), now=time.time(), min_age=places.min_age_seconds):
+            if not discovery.stable(_stat(path), now=time.time(), min_age=places.min_age_seconds):
                 tally.unfinished += 1
                 continue
             sha256 = files.hash_source(places.root, reference)
@@ -110,6 +111,13 @@ def _found(places: Places, tally: Tally) -> Iterator[Found]:
             continue
         seen.add(bytes.fromhex(sha256))
         yield Found(reference, sha256)
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except OSError as error:  # it may have gone since its name was read
+        raise files.translate(error) from error
 
 
 def _decide(
