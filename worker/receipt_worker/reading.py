@@ -233,12 +233,15 @@ def _with_card(
         or any(one.reading.findings.card_last4 for one in rounds)
     ):
         return rounds, decision
-    seen = card_digits.completed(
-        [one.outcomes[0] for one in rounds],
-        look.sheet.picture,
-        known.vocabulary,
-        engine=digits(settings),
-    )
+    try:
+        seen = card_digits.completed(
+            [one.outcomes[0] for one in rounds],
+            look.sheet.picture,
+            known.vocabulary,
+            engine=digits(settings),
+        )
+    except AttemptError:
+        return rounds, decision  # what was read stands
     rounds = [
         one if outcome is one.outcomes[0] else in_round([outcome], known)
         for one, outcome in zip(rounds, seen, strict=True)
