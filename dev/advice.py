@@ -216,7 +216,7 @@ AT_THE_END: Mapping[ConditionReason, Advice] = {
 
 RECEIPTS: Mapping[Reason, str] = {
     Reason.EMPTY_FILE: "Scan it again.",
-    Reason.UNSUPPORTED_TYPE: "Save it as PDF, JPEG, PNG, TIFF, WebP or HEIC.",
+    Reason.UNSUPPORTED_TYPE: "Save it as PDF, JPEG, PNG, TIFF or HEIC.",
     Reason.CORRUPT: "Scan it again, or restore it from a backup.",
     Reason.ENCRYPTED: "Save it without the password.",
     Reason.TOO_LARGE: "Scan it with less resolution, or split it.",
