@@ -3,7 +3,7 @@
 import json
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -199,7 +199,7 @@ class Desk:
                 status["sync"]["status"] == "Synced"
                 and status["sync"].get("revision") == revision
                 and status["health"].get("status") == health
-                and bool(status.get("operationState", {}).get("phase") == "Succeeded")
+                and _is_over(status.get("operationState", {}))
             )
 
         return self.wait(name, is_synced)
@@ -242,6 +242,14 @@ def request(name: str, *references: str, kind: Kind = REPROCESS, **fields: Any) 
         "metadata": {"name": name, **metadata},
         "spec": {"target": {"references": list(references)}, **fields},
     }
+
+
+def _is_over(operation: Mapping[str, Any]) -> bool:
+    """Say whether a sync succeeded; it fails for what Argo CD prunes once more."""
+    pruned_before = operation.get("message", "").endswith("not found")
+    return operation.get("phase") == "Succeeded" or (
+        operation.get("phase") == "Failed" and pruned_before
+    )
 
 
 def _retry(times: int) -> dict[str, Any]:
