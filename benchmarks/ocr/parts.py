@@ -19,6 +19,7 @@ from benchmarks.ocr import (
     report,
     scoring,
     turned,
+    worn,
 )
 from benchmarks.ocr.every_pass import EveryPass
 from benchmarks.ocr.labels import Collection, Label
@@ -32,6 +33,7 @@ class Part(StrEnum):
     RECEIPTS = "receipts"
     ODD = "odd"
     TURNED = "turned"
+    WORN = "worn"
     OVERHEAD = "overhead"
     ORDERS = "orders"
     FIT = "fit"
@@ -41,12 +43,13 @@ ABOUT = {
     Part.RECEIPTS: "what is read right on labelled receipts, and what a receipt costs",
     Part.ODD: "how damaged, huge and strange files end, one at a time",
     Part.TURNED: "the same receipts turned by 90, 180 and 270 degrees",
+    Part.WORN: "the same receipts blurred, tilted, small, noisy, faint, shaded and bent",
     Part.OVERHEAD: "what the worker adds to the plain program",
     Part.ORDERS: "a plot of accuracy against time by order of passes, with both engines",
     Part.FIT: "write the worker's table of confidence anew, from both engines",
 }
 ON_DEMAND = frozenset({Part.FIT})  # changes the checkout
-NEED_PICTURES = frozenset({Part.TURNED, Part.OVERHEAD, Part.ORDERS, Part.FIT})
+NEED_PICTURES = frozenset({Part.TURNED, Part.WORN, Part.OVERHEAD, Part.ORDERS, Part.FIT})
 NEED_BOTH = frozenset({Part.ORDERS, Part.FIT})  # engines
 
 
@@ -122,6 +125,12 @@ def _turned(bench: Bench) -> Result:
     return _told(bench, turned.ROWS, {"turned": turned.figures(read)})
 
 
+def _worn(bench: Bench) -> Result:
+    read = worn.read(bench.pictures, bench.settings, readers=bench.readers, today=bench.today)
+    _print(worn.misses(read))
+    return _told(bench, worn.ROWS, worn.figures(read))
+
+
 def _overhead(bench: Bench) -> Result:
     cost = overhead.measure(bench.pictures, bench.settings, today=bench.today)
     return _told(bench, overhead.ROWS, {"one pass": cost})
@@ -152,6 +161,7 @@ _RUNS: Mapping[Part, Callable[[Bench], Result]] = {
     Part.RECEIPTS: _receipts,
     Part.ODD: _odd,
     Part.TURNED: _turned,
+    Part.WORN: _worn,
     Part.OVERHEAD: _overhead,
     Part.ORDERS: _orders,
     Part.FIT: _fit,

@@ -46,11 +46,12 @@ def figures(scores: Sequence[Score], measured: Sequence[Measured]) -> dict[str, 
         own = [one for one in scores if one.label.collection is collection]
         costs = [one for one in measured if one.label.collection is collection]
         if own:
-            found[collection.value] = _figures(own, costs)
+            found[collection.value] = summed(own, costs)
     return found
 
 
-def _figures(scores: Sequence[Score], measured: Sequence[Measured]) -> Figures:
+def summed(scores: Sequence[Score], measured: Sequence[Measured]) -> Figures:
+    """Sum up any receipts."""
     cpu = sorted(one.cost.cpu_seconds for one in measured)
     shares: Figures = {measure.value: _share(scores, measure) for measure in Measure}
     return shares | {
