@@ -11,7 +11,7 @@ from PIL import Image
 from receipt_worker import imaging
 from receipt_worker.engines.base import Engine
 from receipt_worker.extraction import masks
-from receipt_worker.extraction.card import KEPT
+from receipt_worker.extraction.marks import KEPT
 from receipt_worker.extraction.masks import Look, Masked
 from receipt_worker.extraction.vocabulary import Vocabulary
 from receipt_worker.passes import PageOutcome

@@ -2,7 +2,7 @@
 
 import pytest
 
-from receipt_worker.extraction import card, masks
+from receipt_worker.extraction import last_digits, masks
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.masks import Look, Masked
 from tests.unit.worker.printed import LETTER_WIDTH, VOCABULARY, make_line
@@ -120,4 +120,4 @@ def test_the_digits_stand_behind_a_mask_in_the_line() -> None:
 
     assert [line.text for line in changed] == [CARD.text, "PAN ************1234"]
     assert changed[1].box == lines[1].box
-    assert card.last4(changed, VOCABULARY) == "1234"
+    assert last_digits.last4(changed, VOCABULARY) == "1234"

@@ -13,8 +13,8 @@ from statistics import median
 from typing import NamedTuple
 
 from receipt_worker.extraction import money
-from receipt_worker.extraction.card import HIDDEN, KEPT
 from receipt_worker.extraction.lines import Line, Word, around
+from receipt_worker.extraction.marks import HIDDEN, KEPT
 from receipt_worker.extraction.vocabulary import Vocabulary, alike, has_word, plain
 
 LEAST_MARKS = 8  # of mask and digits together

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from receipt_worker.extraction import card
+from receipt_worker.extraction import last_digits
 from receipt_worker.extraction.labels import Labelled, Row
+from receipt_worker.extraction.last_digits import LastDigits
 from receipt_worker.extraction.lines import Line
 from receipt_worker.extraction.tables import Method, Role
 from receipt_worker.extraction.vocabulary import Vocabulary, plain
@@ -30,7 +31,8 @@ def payments(
 ) -> tuple[Payment, ...]:
     """Find the payments; a card slip repeats its amount and counts once."""
     paid: dict[tuple[Method, Decimal | None], Payment] = {}
-    digits = card.last4([row.line for row in rows], vocabulary)
+    printed = last_digits.printed([row.line for row in rows], vocabulary)
+    digits = printed.digits if printed else None
     network = _network_of_all(rows, vocabulary)
     for item in found:
         if item.role is not Role.PAID or not item.alone:
@@ -50,12 +52,15 @@ def payments(
         )
         paid.setdefault((_kind(method), payment.amount), payment)
     if not paid:
-        return _unpriced(rows, digits, network, vocabulary)
+        return _unpriced(rows, printed, network, vocabulary)
     return tuple(paid.values())[:MOST_PAYMENTS]
 
 
 def _unpriced(
-    rows: Sequence[Row], digits: str | None, network: str | None, vocabulary: Vocabulary
+    rows: Sequence[Row],
+    printed: LastDigits | None,
+    network: str | None,
+    vocabulary: Vocabulary,
 ) -> tuple[Payment, ...]:
     """Return the means alone, where a paying line has no amount or the card names itself."""
     for row in rows:
@@ -67,14 +72,13 @@ def _unpriced(
                     method,
                     None,
                     network if by_card else None,
-                    digits if by_card else None,
+                    printed.digits if printed and by_card else None,
                     row.line,
                 ),
             )
-    if digits is None:
+    if printed is None:
         return ()
-    line = next(row.line for row in rows if digits in row.line.text)
-    return (Payment(Method.CARD, None, network, digits, line),)
+    return (Payment(Method.CARD, None, network, printed.digits, printed.line),)
 
 
 def _kind(method: Method) -> Method:

@@ -6,12 +6,12 @@ from datetime import date
 from decimal import Decimal
 
 from receipt_worker.extraction import (
-    card,
     contacts,
     currency,
     dates,
     items,
     labels,
+    last_digits,
     merchant,
     money,
     payments,
@@ -119,7 +119,7 @@ def read(lines: Sequence[Line], vocabulary: Vocabulary, assumptions: Assumptions
         totals=found_totals,
         items=found_items,
         payments=payments.payments(rows, labelled, words),
-        card_last4=card.last4(lines, words),
+        card_last4=last_digits.last4(lines, words),
         others={key: found for key, found in others.items() if found is not None},
     )
 
