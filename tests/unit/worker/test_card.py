@@ -174,6 +174,13 @@ def test_g8_a_number_behind_a_dot_or_comma_is_struck_out(text: str, kept: str) -
         pytest.param(
             "AMERICAN EXPRESS 371449635398432", "AMERICAN EXPRESS ***********8432", id="a network"
         ),
+        pytest.param("VISA 4556/7375/8689/9855 1227", "VISA ****/****/****/9855 ****", id="expiry"),
+        pytest.param("VISA ***3714_496353_98431", "VISA *******_******_*8431", id="behind three"),
+        pytest.param(
+            "VISA 3714,496353,98431 ****", "VISA ****,******,*8431 ****", id="before four"
+        ),
+        pytest.param("VISA 2223OO31.22OO3222", "VISA ********.****3222", id="letters and a dot"),
+        pytest.param("VISA 4SS6_737S_B6B9_9BSS", "VISA ****_****_****_9BSS", id="many letters"),
         pytest.param("VISA *4556737586899854", "VISA *************9854", id="behind an asterisk"),
         pytest.param(
             "VISA ** 4556 7375 8689-9854", "VISA ** **** **** ****-9854", id="behind two of them"
@@ -313,6 +320,8 @@ def test_decoration_is_no_mask(text: str) -> None:
         pytest.param("4556737586****9855", "**************9855", id="ten, where no card is named"),
         pytest.param("VISA ****8689 9855", "VISA ******** 9855", id="eight digits behind"),
         pytest.param("VISA ****1234 567890", "VISA ****1234 ******", id="six more behind"),
+        pytest.param("VISA 3714496353#98431 0001", "VISA ************8431 0001", id="five behind"),
+        pytest.param("****86899855 1", "********9855 *", id="eight digits and one more behind"),
         pytest.param("VISA ****1234 1225", "VISA ****1234 ****", id="when it expires"),
         pytest.param(
             "VISA ############6004 0000", "VISA ************6004 0000", id="the card in its row"

@@ -15,14 +15,14 @@ from receipt_worker.extraction.vocabulary import Vocabulary, has_word
 _VEIL = "\0"  # stands for what is no part of a number while numbers are looked for
 _OTHERS = re.compile(
     r"""
-    (?<!\d)(?<!\d[.,/\-])(?:
+    (?<![\dOoIlSB|])(?<!\d[.,/\-])(?:                        # nor with letters for digits
       (?:[0-3]?\d[./\-][0-3]?\d[./\-](?:(?:19|20)\d\d|\d\d)   # a date
         |(?:19|20)\d\d[./\-][01]?\d[./\-][0-3]?\d
         |[0-3]?\d/(?:20)?\d\d                                  # when a card expires
         |[0-2]?\d:[0-5]\d(?::[0-5]\d)?)(?!\d)                  # a time
       |(?:0[.,]\d+                                             # a part of one
         |\d{1,3}(?:[.,']\d{3}){1,3}(?:[.,]\d\d)?               # an amount
-        |\d{1,9}[.,]\d\d)(?!\d|[.,/:'\-]\d)
+        |\d{1,9}[.,]\d\d)(?![\dOoIlSB|]|[.,/:'\-]\d)
     )
     """,
     re.VERBOSE,
@@ -84,9 +84,11 @@ def redact(text: str, *, about_card: bool) -> str:
     """Strike out card numbers; the length stays the same. `about_card`: the line names a card."""
     seen = _others_hidden(text) if about_card else _veiled(text)
     seen = card_numbers.strike_grouped(card_numbers.strike_checked(seen))
+    if about_card:  # before the marks around a number are taken for a part of it
+        seen = card_numbers.strike_named(seen, checked=True)
     seen = marks.strike(seen, about_card=about_card)
     if about_card:
-        seen = card_numbers.strike_named(seen)
+        seen = card_numbers.strike_named(seen, checked=False)
     return _unveiled(seen, text)
 
 

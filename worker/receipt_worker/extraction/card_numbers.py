@@ -7,7 +7,7 @@ many long numbers. Pure.
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from receipt_worker.extraction.marks import KEPT, MARK, hidden, struck
 
@@ -33,9 +33,10 @@ _BEHIND_MASK = re.compile(rf"{MARK}{{2}}[ \-]?\Z")
 # On a line about a card, any longer number is taken for one, with letters read for digits.
 _LEAST_NAMED = 12
 _LETTERS = "OoIlSB|"
+_AS_DIGITS = str.maketrans(_LETTERS, "0011581")
 _NAMED_GROUP = re.compile(
-    rf"(?<!\*\*)(?<!\*\*[ .\-])(?<!\d)(?:(?<!\w)[{_LETTERS}]{{1,2}})?"
-    rf"\d(?:[{_LETTERS}]*+\d)*+(?:[{_LETTERS}]{{1,3}}(?!\w))?"
+    rf"(?<!{MARK}{{4}})(?<!{MARK}{{4}}[ .\-])(?<!\d)(?:(?<![^\W_])[{_LETTERS}]{{1,3}})?"
+    rf"\d(?:[{_LETTERS}]*+\d)*+(?:[{_LETTERS}]{{1,3}}(?![^\W_]))?"
 )
 _NAMED_BETWEEN = re.compile(rf"[ \u00a0]{{0,2}}[.,/_\u00b7{_DASH}]?[ \u00a0]{{0,2}}")
 
@@ -61,12 +62,16 @@ def strike_checked(text: str) -> str:
     return hidden(text, places)
 
 
-def strike_named(text: str) -> str:
-    """Strike out every long number, on a line about a card."""
+def strike_named(text: str, *, checked: bool) -> str:
+    """Strike out every long number, on a line about a card; or those with a right check digit."""
     for chain in _chains(text):
         digits = [at for group in chain for at in group]
         if len(digits) >= _LEAST_NAMED:
-            text = hidden(text, digits[:-KEPT])
+            end = _end_of_number(text, chain)
+            if end is None and checked:
+                continue
+            end = len(digits) if end is None else end
+            text = hidden(text, [*digits[: end - KEPT], *digits[end:]])
     return text
 
 
@@ -100,12 +105,25 @@ def _is_card(digits: str, cuts: Sequence[int], breaks: AbstractSet[int]) -> bool
     return not cuts or singles or any(not cut or (len(cut) == 1 and cut <= breaks) for cut in odd)
 
 
+def _end_of_number(text: str, chain: Sequence[range]) -> int | None:
+    """Return how many digits there are up to the end of a number with a right check digit."""
+    digits = "".join(text[at] for group in chain for at in group).translate(_AS_DIGITS)
+    ends = [0, *accumulate(map(len, chain))]
+    return next(
+        (
+            end
+            for place, start in enumerate(ends)
+            for end in reversed(ends[place + 1 : place + 1 + _LONGEST])
+            if _is_card(digits[start : min(end, start + _LONGEST + 1)], (), frozenset())
+        ),
+        None,
+    )
+
+
 def _chains(text: str) -> Iterator[list[range]]:
     """Find groups of digits with nothing but separators between them."""
     chain: list[range] = []
     for match in _NAMED_GROUP.finditer(text):
-        if 2 * sum(mark.isdecimal() for mark in match[0]) < len(match[0]):
-            continue
         if chain and not _NAMED_BETWEEN.fullmatch(text, chain[-1].stop, match.start()):
             yield chain
             chain = []

@@ -148,14 +148,15 @@ def _struck_around(text: str, row: range, marks: int, *, about_card: bool) -> st
 def _struck_tail(tail: str, unseen: int, marks: int, *, about_card: bool) -> str:
     """Keep four digits: of the first group, or of one in which the number goes on."""
     groups = list(re.finditer(r"\d+", tail))
-    if len(groups) < FEW or len(groups[0][0]) != KEPT:
+    if not groups or len(groups[0][0]) < KEPT:
         return struck(tail)
-    if not about_card:  # 6004 0000: the second group is another number
+    if len(groups[0][0]) == KEPT and not about_card:  # 6004 0000: the second is another number
         return tail
     kept = 0
     most = _USUAL if marks >= LEAST else _LONGEST
     for place, group in enumerate(groups[1:], start=1):
-        goes_on = len(group[0]) == _GROUP and unseen + _GROUP * (place + 1) <= most
+        alike = len(group[0]) == len(groups[0][0]) == _GROUP
+        goes_on = alike and unseen + _GROUP * (place + 1) <= most
         if not goes_on or _BEHIND_NUMBER.fullmatch(group[0]):
             break
         kept = place
@@ -166,7 +167,7 @@ def _struck_tail(tail: str, unseen: int, marks: int, *, about_card: bool) -> str
         if place < kept or (place > kept and before < _USUAL and not _is_sequence(group[0]))
         for at in range(*group.span())
     ]
-    return hidden(tail, places)
+    return hidden(tail, [*places, *range(groups[kept].start(), groups[kept].end() - KEPT)])
 
 
 def _is_sequence(group: str) -> bool:
