@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 
-from receipt_worker.extraction.marks import KEPT, MARK, hidden, struck
+from receipt_worker.extraction.marks import DASH, KEPT, MARK, hidden, struck
 
-_DASH = r"\-\u2010-\u2015\u2212"
 _FREE = r"(?<!\d)(?<!\d[.,])"  # not inside a number, nor behind its decimal separator
 # Grouped as printed on cards: 4-4-4-4(-3) and 4-6-5.
 _GROUPED = re.compile(rf"{_FREE}\d{{4}}([ \-.])\d{{4}}\1\d{{4}}\1\d{{4}}(?:\1\d{{3}})?(?!\d)")
@@ -19,7 +18,7 @@ _AMEX = re.compile(rf"{_FREE}3\d{{3}}([ \-.])\d{{6}}\1\d{{5}}(?!\d)")
 
 # What a check digit must prove: groups of digits, over the end of a line as well.
 _GROUP = re.compile(rf"{_FREE}(?<!\d[:/])\d++(?![.,:/]\d)")
-_BETWEEN = re.compile(rf"[ \u00a0]?[{_DASH}]?[ \u00a0]?\n?[{_DASH}]?[ \u00a0]?")
+_BETWEEN = re.compile(rf"[ \u00a0]?[{DASH}]?[ \u00a0]?\n?[{DASH}]?[ \u00a0]?")
 _ISSUED = re.compile(
     r"3[0689]\d{12}|[3-6]\d{14}|[3-6]\d{15}|[3-6]\d{16,18}"
     r"|2(?:2(?:2[1-9]|[3-9]\d)|[3-6]\d\d|7(?:[01]\d|20))\d{12}"
@@ -38,7 +37,7 @@ _NAMED_GROUP = re.compile(
     rf"(?<!{MARK}{{4}})(?<!{MARK}{{4}}[ .\-])(?<!\d)(?:(?<![^\W_])[{_LETTERS}]{{1,3}})?"
     rf"\d(?:[{_LETTERS}]*+\d)*+(?:[{_LETTERS}]{{1,3}}(?![^\W_]))?"
 )
-_NAMED_BETWEEN = re.compile(rf"[ \u00a0]{{0,2}}[.,/_\u00b7{_DASH}]?[ \u00a0]{{0,2}}")
+_NAMED_BETWEEN = re.compile(rf"[ \u00a0]{{0,2}}[.,/_\u00b7{DASH}]?[ \u00a0]{{0,2}}")
 
 
 def strike_grouped(text: str) -> str:

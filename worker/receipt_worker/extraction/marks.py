@@ -20,14 +20,14 @@ _USUAL = 16
 
 _CROSSES = "xX"
 _BETWEEN = " -."
-_DASH = r"\-\u2010-\u2015\u2212"
+DASH = r"\-\u2010-\u2015\u2212"
 # What tills print, and what engines read for asterisks.
 MARK = rf"[{_CROSSES}*#\u2022\u25cf\u00d7\u2217\uff0a\u6c34\u7c73]"
 _ROW = re.compile(rf"{MARK}(?:(?: - |[ .\-])?{MARK})*+")
 # Only where a card is named, as they lead to amounts elsewhere.
 _SOFT_ROW = re.compile(r"[._\u00b7\u2026\-](?: ?[._\u00b7\u2026\-])*+")
 _LEAST_SOFT = 3
-_TAIL = re.compile(rf"(?: [{_DASH}] |[ .{_DASH}])?(?P<digits>\d(?:[ {_DASH}]?\d)*+)")
+_TAIL = re.compile(rf"(?: [{DASH}] |[ .{DASH}])?(?P<digits>\d(?:[ {DASH}]?\d)*+)")
 _PHONE = re.compile(r"0\d*[ \-]\d")
 _BEHIND_NUMBER = re.compile(r"00\d\d|(?:0[1-9]|1[0-2])[23]\d")  # of the card in its row; expiry
 _DECORATED = re.compile(rf" {MARK}{{{FEW},}}")
