@@ -17,6 +17,11 @@ def redacted(*texts: str) -> list[str]:
     return [line.text for line in card.redacted(make_lines(*texts), VOCABULARY)]
 
 
+@pytest.mark.parametrize("texts", [[], ["TOTAL 5.00"], ["a", "b", "c"]])
+def test_there_are_as_many_lines_as_before(texts: list[str]) -> None:
+    assert redacted(*texts) == texts
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

@@ -72,6 +72,8 @@ def redacted(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Line, ...]:
 
     A number that goes on in the next line is struck out in both.
     """
+    if not lines:  # of which no text is one text
+        return ()
     whole = "\n".join(line.text for line in lines)
     texts = _unveiled(card_numbers.strike_checked(_veiled(whole)), whole).split("\n")
     return tuple(
