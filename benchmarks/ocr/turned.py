@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import partial
 from io import BytesIO
-from math import ceil
 from statistics import mean
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from benchmarks.ocr.report import Figures, Row
 from receipt_worker.settings import ReadingSettings
 
 TURNS = (90, 180, 270)  # degrees counter-clockwise
-SAMPLE = 41  # receipts, evenly spread
 COMPARED = ("merchant_name", "transaction_date", "total", "currency", "card_last4")
 MAIN = {"transaction_date", "total"}
 ROWS = (
@@ -49,7 +47,7 @@ def read(
     chosen: Sequence[Label], settings: ReadingSettings, *, readers: int, today: date
 ) -> list[Turned]:
     """Read a sample at every turn."""
-    sample = chosen[:: ceil(len(chosen) / SAMPLE)]
+    sample = measuring.sample(chosen)
 
     def at(turn: int) -> Sequence[Measured]:
         content = partial(_turned, turn=turn)

@@ -20,7 +20,6 @@ from benchmarks.ocr.report import Figures, Row
 from benchmarks.ocr.scoring import Measure, Score
 from receipt_worker.settings import ReadingSettings
 
-SAMPLE = 41  # receipts, evenly spread
 JPEG_QUALITY = 50
 STRIPS = 12  # of a page that bends
 ROWS = (
@@ -44,7 +43,7 @@ def read(
     chosen: Sequence[Label], settings: ReadingSettings, *, readers: int, today: date
 ) -> list[Worn]:
     """Read a sample with every damage."""
-    sample = chosen[:: math.ceil(len(chosen) / SAMPLE)]
+    sample = measuring.sample(chosen)
     found = []
     for damage in DAMAGES:
         content = partial(_damaged, damage=damage)
